@@ -51,6 +51,7 @@ describe.each(eitherTransport())('the check of a key on %s', (transport) => {
     'proved-wrong': 'a-revoked-key',
     'proved-hanging': 'a-hanging-key',
     'proved-missing': '',
+    'proved-replaced': 'main=a-revoked-key\nspare=another-revoked-key',
   };
 
   beforeAll(async () => {
@@ -97,6 +98,37 @@ describe.each(eitherTransport())('the check of a key on %s', (transport) => {
     });
   });
 
+  it('a replaced key is checked unasked, and nothing is said of the former keys', async () => {
+    expect(await check('proved-replaced')).toMatchObject({ result: 'rejected', detail: 'Key main.' });
+    await becomes('proved-replaced', 'key_rejected');
+    // One of two lines is left: it still is a key with a name.
+    system.giveKey('proved-replaced', 'main=the-good-key');
+    await waitFor(
+      async () => {
+        const { state, check: last, keys: listed } = await shown('proved-replaced');
+        const names = listed.map((key) => `${key.name} ${key.state}`).join();
+        return state === 'ready' && last?.result === 'ok' && names === 'main ready';
+      },
+      { withinMs: 30_000, what: 'the page to say what is true of the new key', everyMs: 200 },
+    );
+    expect((await shown('proved-replaced')).check).toMatchObject({ result: 'ok', detail: 'Key main.' });
+  });
+
+  it('a key that no header can hold leaves the keys as they are, and says so', async () => {
+    system.giveKey('proved-replaced', 'main = the-good-key\nspare = another');
+    const refused = async () => {
+      const texts = await Promise.all(
+        system.apps.map(async (app) => (await fetch(`${app.internalUrl}/metrics`)).text()),
+      );
+      return texts.some((text) => /^router_catalog_refused\{?.*\}? 1$/m.test(text));
+    };
+    await waitFor(refused, { withinMs: 30_000, what: 'the metric of a refused reading', everyMs: 200 });
+    expect(system.apps.some((app) => app.logs().includes('PROVIDER_PROVED_REPLACED_KEY: line 1'))).toBe(true);
+    expect((await check('proved-replaced')).result).toBe('ok');
+    system.giveKey('proved-replaced', 'main=the-good-key');
+    await waitFor(async () => !(await refused()), { withinMs: 30_000, what: 'a good reading', everyMs: 200 });
+  });
+
   it('a provider that hangs, without delaying the check of another one', async () => {
     const hanging = check('proved-hanging');
     expect((await check('proved-good')).result).toBe('ok');
@@ -116,7 +148,7 @@ describe.each(eitherTransport())('the check of a key on %s', (transport) => {
     expect(results.filter(({ balance }) => balance).length).toBeGreaterThanOrEqual(9);
   });
 
-  it('`admin provider check` prints all four, and exits with 1', async () => {
+  it('`admin provider check` prints all that are named, and exits with 1', async () => {
     const { code, out } = await admin('check', ...Object.keys(keys));
     expect(code).toBe(1);
     expect(out).toMatch(/^PROVIDER +RESULT +LATENCY +BALANCE +DETAIL\n/);

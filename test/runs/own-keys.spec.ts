@@ -13,7 +13,7 @@ import {
 } from '../harness/index.js';
 import { KeyCheckingLab, keyIn, promptIn } from './key-checking-lab.js';
 
-/** Every key of this file begins like this, so that one search finds any of them. */
+/** Every key of this file, of workspaces and of the operator, begins like this, so that one search finds any of them. */
 const mark = 'own-key-4f7c19d2';
 const keyOf = (name: string): string => `${mark}-${name}-0123456789`;
 
@@ -29,7 +29,7 @@ describe.each(eitherTransport())('a workspace’s own key of a provider on %s', 
   const shared = `shared-${transport}`;
   const model = `${keyless}/paint`;
   const sharedModel = `${shared}/paint`;
-  const operatorKey = `operators-key-of-${shared}`;
+  const operatorKey = keyOf(`operator-${shared}`);
   let upstream: KeyCheckingLab;
   const answers: Answer[] = [];
 
@@ -298,12 +298,18 @@ describe.each(eitherTransport())('a workspace’s own key of a provider on %s', 
     await setKey(caller, keyless, keyOf('searched'));
     const canary = `canary-${keyless}-6a0f`;
     expect((await finished(caller, model, canary)).status).toBe(200);
-    const refused = await finished(caller, model, 'refused');
-    expect(refused.json()['detail']).toMatchObject([{ msg: 'Not for [redacted].' }]);
-    expect((await finished(caller, model, 'broken')).status).toBe(502);
+    // With the workspace's key, and with the operator's.
+    for (const paid of [model, sharedModel]) {
+      const refused = await finished(caller, paid, 'refused');
+      expect(refused.json()['detail']).toMatchObject([{ msg: 'Not for [redacted].' }]);
+      expect((await finished(caller, paid, 'broken')).status).toBe(502);
+      expect((await finished(caller, paid)).json()).toMatchObject({ said: 'the key is "[redacted]"' });
+    }
     // Attempts and the state of the key are written a moment later.
     await waitFor(
-      async () => (await system.sql(`SELECT FROM run_attempts WHERE provider = $1`, [keyless])).length >= 2,
+      async () =>
+        (await system.sql(`SELECT FROM run_attempts WHERE provider = ANY ($1)`, [[keyless, shared]]))
+          .length >= 4,
       { withinMs: 20_000, what: 'the attempts' },
     );
     // The search finds a text that is stored.

@@ -74,6 +74,20 @@ export function globs(text: string): string[] {
   return found;
 }
 
+/** Comma-separated names of tags. An empty text is an empty list. */
+export function tagNames(text: string): string[] {
+  const found = [...new Set(items(text))];
+  const bad = found.find((name) => tagOf(`${name}=x`) === null);
+  if (bad !== undefined)
+    throw new InvalidArgumentError(`"${bad}" is not the name of a tag, such as "project".`);
+  return found;
+}
+
+export function yesOrNo(text: string): boolean {
+  if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('Expected yes or no.');
+  return text === 'yes';
+}
+
 /** How long a workspace keeps results, in seconds, or `default` for no period of its own. */
 export const resultSeconds = (text: string): number | 'default' =>
   text === 'default' ? text : wholeNumber(60)(text);

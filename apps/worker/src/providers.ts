@@ -16,6 +16,8 @@ import type { WorkerSettings } from './settings.js';
 export class Providers {
   private readonly byName = new Map<string, BoundProvider>();
   private readonly retired = new Map<string, ProviderKey>();
+  /** The providers whose keys were replaced and have yet to be checked, with the names of the keys that stay. */
+  readonly rekeyed = new Map<string, readonly string[]>();
   private loggedWithoutKey = '';
 
   constructor(
@@ -67,6 +69,7 @@ export class Providers {
         isDeepStrictEqual(known.keys, bound.keys);
       if (same) continue;
       for (const key of known?.keys ?? []) this.retired.set(`${bound.name} ${key.name}`, key);
+      if (known) this.noteKeys(known, bound);
       this.byName.set(bound.name, bound);
     }
     const listed = withoutKey.join(' ');
@@ -77,5 +80,17 @@ export class Providers {
     this.metrics.expectProviders([...this.byName.keys()]);
     for (const provider of this.byName.keys())
       for (const kind of surpriseKindNames) this.metrics.providerSurprises.inc({ provider, kind }, 0);
+  }
+
+  private noteKeys({ name, keys: before }: BoundProvider, { keys }: BoundProvider): void {
+    const hasSame = (of: readonly ProviderKey[], { name: key, secret }: ProviderKey) =>
+      of.some((each) => each.name === key && each.secret === secret);
+    const kept = keys.filter((key) => hasSame(before, key)).map((key) => key.name);
+    if (kept.length === keys.length && kept.length === before.length) return;
+    this.rekeyed.set(name, kept);
+    this.log.info(
+      { provider: name, keys: keys.map((key) => key.name) },
+      'the keys of a provider were replaced',
+    );
   }
 }

@@ -27,6 +27,7 @@ import {
 } from './ai-fields.js';
 import { InputBuilder, type InputSchema } from './ai-input.js';
 import { fromBase64, type Media, type MediaKind, mediaOf, transcriptOf } from './ai-output.js';
+import { modelPath } from './model-path.js';
 import type { Router, RunResult } from './router.js';
 import type { SdkSettings } from './session.js';
 import type { RunHandle } from './wire.js';
@@ -283,7 +284,7 @@ const notOffered = (modelId: string, kind: string): Error =>
   new Error(`There is no ${kind} model for ${modelId}. Use run or stream of the router's client.`);
 
 const handleOf = (modelId: string, runId: string): RunHandle => {
-  const url = `/v2/models/${modelId}/requests/${runId}`;
+  const url = `${modelPath(modelId)}/requests/${runId}`;
   return { request_id: runId, status_url: `${url}/status`, response_url: url, cancel_url: `${url}/cancel` };
 };
 

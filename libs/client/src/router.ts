@@ -2,6 +2,7 @@ import { accountMethods, allPages } from './account.js';
 import { type Answer, call, parsed, type Request } from './calls.js';
 import { follow, statusOf } from './follow.js';
 import { isJson } from './media-type.js';
+import { modelPath } from './model-path.js';
 import type { AcceptedId, FileInput, InputOf, ModelId, OutputOf } from './models.js';
 import { idsOf, type RouterError, type UnknownFields, unknownFieldsOf } from './router-error.js';
 import { type InputOptions, labelHeaders, type RunOptions } from './run-options.js';
@@ -118,7 +119,7 @@ export function createRouter(options: RouterOptions) {
       const facts = { ...options, idempotencyKey, tryMs: maxHeldMs };
       return bounded(
         options,
-        async (bound) => resultOf(await posted(bound, `/v2/models/${model}`, input, facts)),
+        async (bound) => resultOf(await posted(bound, modelPath(model), input, facts)),
         { idempotencyKey },
       );
     },
@@ -164,7 +165,7 @@ export function createRouter(options: RouterOptions) {
         const { extra } = options;
         const { bytes } = await posted(
           bound,
-          `/v2/models/${model}/cost`,
+          `${modelPath(model)}/cost`,
           input,
           extra === undefined ? {} : { extra },
         );
@@ -199,7 +200,7 @@ export function createRouter(options: RouterOptions) {
     /** The model's OpenAPI document: the schemas of its input and output, an example and the price. */
     document(model: string, options: CallOptions = {}): Promise<Record<string, unknown>> {
       return bounded(options, async ({ connection, signal }) => {
-        const url = `/v2/models/${model}/openapi.json`;
+        const url = `${modelPath(model)}/openapi.json`;
         return parsed((await call(connection, { method: 'GET', url }, signal)).bytes) as Record<
           string,
           unknown
@@ -266,7 +267,7 @@ function submitted(
   { webhookUrl, ...rest }: SubmitOptions,
 ): Promise<Answer> {
   const query = webhookUrl === undefined ? '' : `?webhook_url=${encodeURIComponent(webhookUrl)}`;
-  return posted(bound, `/v2/models/${model}/requests${query}`, input, rest);
+  return posted(bound, `${modelPath(model)}/requests${query}`, input, rest);
 }
 
 async function collected<Output>(

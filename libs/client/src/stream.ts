@@ -1,5 +1,6 @@
 import { call, open, type Request } from './calls.js';
 import { mediaTypeOf } from './media-type.js';
+import { modelPath } from './model-path.js';
 import { failureIn, idsOf, RouterError } from './router-error.js';
 import { labelHeaders, type RunOptions } from './run-options.js';
 import { eventsOf, type ServerSentEvent } from './server-sent-events.js';
@@ -35,7 +36,7 @@ export async function* streamedOutput(
     const extra = isNamed ? { stream: true, ...options.extra } : options.extra;
     const request: Request = {
       method: 'POST',
-      url: `/v2/models/${model}${isNamed ? '' : '?alt=sse'}`,
+      url: `${modelPath(model)}${isNamed ? '' : '?alt=sse'}`,
       headers: {
         'content-type': 'application/json',
         accept: 'text/event-stream, */*',
@@ -75,7 +76,7 @@ export async function* streamedOutput(
     end();
     // Nobody knows the generated key, so nobody could collect the rest.
     if (isLeft && facts.runId !== undefined && options.idempotencyKey === undefined)
-      void cancelled(session, `/v2/models/${model}/requests/${facts.runId}/cancel`);
+      void cancelled(session, `${modelPath(model)}/requests/${facts.runId}/cancel`);
   }
 }
 

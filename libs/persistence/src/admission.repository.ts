@@ -26,6 +26,8 @@ export interface Admission extends Pick<
   fingerprint?: string;
   /** The process that holds the connection of a call without a key, if an equal call may join the run when it breaks. */
   heldBy?: string;
+  /** The number that the client of such a call gives to it. By default 0. */
+  attempt?: number;
   body: PayloadBody;
 }
 

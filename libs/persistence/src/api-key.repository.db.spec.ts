@@ -50,9 +50,9 @@ describe('a key of a workspace', () => {
     const [own, other] = [await process.workspace(), await process.workspace()];
     const { key, row } = await keys.create(own.id, forever, operator);
     expect(await keys.list({ workspaceId: other.id }, page)).toEqual([]);
-    expect(await keys.revoke(row.id, 'test', other.id)).toBeNull();
+    expect(await keys.revokeAs(row.id, other.id, { actor: 'test' })).toBeNull();
     expect(await keys.byApiKey(key)).not.toBeNull();
-    expect(await keys.revoke(row.id, 'test', own.id)).toEqual({ ended: 1 });
+    expect(await keys.revokeAs(row.id, own.id, { actor: 'test' })).toEqual({ ended: 1 });
   });
 
   it('is listed in pages, newest first, by kind', async () => {

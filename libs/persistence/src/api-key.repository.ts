@@ -8,8 +8,14 @@ import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
 import { newestFirst, newestId } from './newest-first.js';
 import { orUnknownWorkspace } from './sql-errors.js';
 
-/** An authenticated caller: the workspace, the models it may see and run, and the scopes of the credential. */
-export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runnable'> {
+/**
+ * An authenticated caller: the workspace, the models it may see and run, what its runs must name, and the scopes of the
+ * credential.
+ */
+export interface CallerRow extends Pick<
+  Workspace,
+  'enabled' | 'visible' | 'runnable' | 'requiredTags' | 'requiresUser'
+> {
   workspaceId: string;
   workspaceName: string;
   scopes: string[];
@@ -87,7 +93,7 @@ export class KeyRefused extends Error {
 }
 
 const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "workspaceName", workspace.enabled,
-  workspace.visible, workspace.runnable, (
+  workspace.visible, workspace.runnable, required_tags AS "requiredTags", requires_user AS "requiresUser", (
     SELECT coalesce(jsonb_object_agg(provider, own_key.id), '{}') FROM own_key
     WHERE own_key.workspace_id = workspace.id AND ended_at IS NULL
   ) AS "ownKeys"`;
@@ -341,15 +347,33 @@ export class ApiKeyRepository {
 
   /**
    * Revokes a key, found by id or prefix, and every key made by it. Returns the number of keys that ended: 0
-   * if the key was already revoked. Null if there is no such key, or if it is not in the given workspace.
+   * if the key was already revoked. Null if there is no such key.
    */
-  async revoke(idOrPrefix: string, actor: string, workspaceId?: string): Promise<{ ended: number } | null> {
+  async revoke(idOrPrefix: string, actor: string): Promise<{ ended: number } | null> {
     const [row] = await this.database.work.query<{ ended: number }>(
-      `SELECT revoke_keys(ARRAY[id], $4) AS ended FROM api_key
-        WHERE (id = $1 OR prefix = $2) AND ($3::uuid IS NULL OR workspace_id = $3)`,
-      [...idOrPrefixValues(idOrPrefix), workspaceId ?? null, actor],
+      'SELECT revoke_keys(ARRAY[id], $3) AS ended FROM api_key WHERE id = $1 OR prefix = $2',
+      [...idOrPrefixValues(idOrPrefix), actor],
     );
     return row ?? null;
+  }
+
+  /**
+   * The same for a caller, who revokes its own key, and otherwise only keys that end with its own maker. Null also if the
+   * key is not in the given workspace. Throws `KeyRefused`.
+   */
+  async revokeAs(
+    id: string,
+    workspaceId: string,
+    { actor, keyId = null }: KeyMaker,
+  ): Promise<{ ended: number } | null> {
+    const [row] = await this.database.work.query<{ ended: number; refused: KeyRefusal | null }>(
+      `SELECT revoked.* FROM api_key, revoke_key(id, $3, $4) AS revoked WHERE id = $1 AND workspace_id = $2`,
+      [id, workspaceId, actor, keyId],
+    );
+    if (!row) return null;
+    const { ended, refused } = row;
+    if (refused !== null) throw new KeyRefused(refused);
+    return { ended };
   }
 
   /** Revokes the keys that a person's access tokens made in a workspace, and every key made by those. */

@@ -27,6 +27,8 @@ const counted = (scope: string, value: string | null) => ({
 export const budgetView = (budget: BudgetState): RouterBudget => ({
   name: budget.name,
   ...counted(budget.scope, budget.value),
+  ...(budget.scope === 'user' &&
+    budget.value === null && { none: budget.countsNone ? ('counted' as const) : ('uncounted' as const) }),
   window: budget.period,
   time_zone: budget.timeZone,
   limit_cents: centsFromMicros(budget.limitMicros),

@@ -36,7 +36,7 @@ export class BudgetRepository {
   async list(workspaceId: string, name: string | null = null): Promise<BudgetState[]> {
     return this.database.reads.query<BudgetState>(
       `SELECT name, scope, budget.value, period, time_zone AS "timeZone", limit_micros::float AS "limitMicros", hard,
-          webhook_url AS "webhookUrl", raises, budget_limit(limit_micros, raises, router_now())::float AS "currentLimitMicros",
+          webhook_url AS "webhookUrl", raises, counts_none AS "countsNone", budget_limit(limit_micros, raises, router_now())::float AS "currentLimitMicros",
           CASE WHEN budget.value IS NOT NULL THEN coalesce(spent_micros, 0)::float END AS "spentMicros",
           CASE WHEN budget.value IS NOT NULL THEN coalesce(reserved_micros, 0)::float END AS "reservedMicros",
           nullif(bounds.starts_at, '-infinity') AS "startsAt", nullif(bounds.ends_at, 'infinity') AS "endsAt"
@@ -76,7 +76,8 @@ export class BudgetRepository {
     return this.database.transaction(async (transaction) => {
       const { manager } = transaction;
       const workspace = await lockedName(transaction, workspaceId);
-      const settings = settingsOf(input);
+      const old = await manager.findOneBy(Budget, { workspaceId, name });
+      const settings = settingsOf(input, old);
       if (input.scope === 'key' && input.value !== undefined) {
         // The first of rotated keys may have been deleted long ago.
         const id = input.value;
@@ -88,7 +89,6 @@ export class BudgetRepository {
         if (key === null) return { refused: 'key' };
         settings.value = `key:${key.firstId ?? key.id}`;
       }
-      const old = await manager.findOneBy(Budget, { workspaceId, name });
       if (old === null) {
         if ((await manager.countBy(Budget, { workspaceId })) >= maxBudgets) return { refused: 'too_many' };
         await manager.insert(Budget, { id: v7(), workspaceId, name, ...settings });
@@ -140,8 +140,10 @@ export class BudgetRepository {
 
 type Settings = Omit<Budget, 'id' | 'workspaceId' | 'name'>;
 
-function settingsOf(input: RouterBudgetInput): Settings {
+function settingsOf(input: RouterBudgetInput, old: Budget | null): Settings {
   const { scope, value } = input;
+  // Without a word about calls that name no end user, a budget keeps what it does.
+  const countsNone = scope === 'user' && value === undefined && old?.scope === 'user' && old.countsNone;
   const raises: BudgetRaise[] = input.raises
     .map(({ amount_cents, from, until }) => ({
       micros: microsFromCents(amount_cents),
@@ -159,6 +161,8 @@ function settingsOf(input: RouterBudgetInput): Settings {
     hard: input.kind === 'hard',
     webhookUrl: input.webhook_url === undefined ? null : new URL(input.webhook_url).href,
     raises,
+    countsNone:
+      scope !== 'user' || value !== undefined || (input.none ? input.none === 'counted' : countsNone),
   };
 }
 

@@ -60,12 +60,20 @@ export class HeldRunRepository {
     ]);
   }
 
-  /** Records that a caller without a key did not get the result, even if its delivery was recorded before. */
-  async leaveUnkeyed(workspaceId: string, fingerprint: string, runId: string): Promise<void> {
+  /**
+   * Leaves the result of a call without a key to equal calls: because its caller did not get it, even if its delivery was
+   * recorded before, or because it is a failure. `attempt`: the number of the call that got the failure.
+   */
+  async leaveUnkeyed(
+    workspaceId: string,
+    fingerprint: string,
+    runId: string,
+    attempt: number | null = null,
+  ): Promise<void> {
     await this.database.work.query(
-      `INSERT INTO unkeyed_call (run_id, workspace_id, fingerprint) VALUES ($1, $2, decode($3, 'hex'))
-        ON CONFLICT (run_id) DO UPDATE SET held_by = NULL WHERE unkeyed_call.held_by = $4`,
-      [runId, workspaceId, fingerprint, processName],
+      `INSERT INTO unkeyed_call (run_id, workspace_id, fingerprint, attempt) VALUES ($1, $2, decode($3, 'hex'), $5)
+        ON CONFLICT (run_id) DO UPDATE SET held_by = NULL, attempt = excluded.attempt WHERE unkeyed_call.held_by = $4`,
+      [runId, workspaceId, fingerprint, processName, attempt],
     );
   }
 

@@ -155,6 +155,7 @@ export {
   requestDetailView,
   requestView,
   runLimits,
+  termsView,
   usageView,
   workspaceView,
 } from './views.js';

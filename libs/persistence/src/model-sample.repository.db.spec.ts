@@ -15,16 +15,28 @@ const shares = new SharedRunRepository(database);
 const pin = ({ spaceId: workspaceId, runId: requestId }: { spaceId: string; runId: string }, model: string) =>
   samples.pin({ workspaceId, requestId, model }, [], 'op');
 const pinned = { result: 'kept', maxAllowed: null };
+/** A run of a workspace that allows samples. */
+const run = async (stage: 'running' | 'completed', allowSamples = true) =>
+  fixture.run(stage, { spaceId: await fixture.space({ allowSamples }) });
+
+it('pins no run of a workspace that does not allow it', async () => {
+  const model = `tested/${v7()}`;
+  expect(await pin(await run('completed', false), model)).toEqual({
+    result: 'not_allowed',
+    maxAllowed: null,
+  });
+  expect(await samples.list(model)).toEqual([]);
+});
 
 it('lists a run as long as it is kept and shared, and not again when it is kept or shared again', async () => {
   const model = `tested/${v7()}`;
   const [unkept, unshared, unpinned] = [
-    await fixture.run('completed'),
-    await fixture.run('completed'),
-    await fixture.run('completed'),
+    await run('completed'),
+    await run('completed'),
+    await run('completed'),
   ];
   const link = await shares.share({ workspaceId: unshared.spaceId, runId: unshared.runId, model });
-  for (const run of [unkept, unshared, unpinned, unshared]) expect(await pin(run, model)).toEqual(pinned);
+  for (const each of [unkept, unshared, unpinned, unshared]) expect(await pin(each, model)).toEqual(pinned);
   const listed = await samples.list(model);
   expect(listed.map(({ shareId }) => shareId)).toEqual([expect.any(String), link, expect.any(String)]);
   const { shareId: unpinnedLink = '' } = listed[0] ?? {};
@@ -49,11 +61,11 @@ it('lists a run as long as it is kept and shared, and not again when it is kept 
 
 it('changes nothing for a run that cannot be kept, and for one above the limit, also of concurrent calls', async () => {
   const model = `tested/${v7()}`;
-  const [live, stranger] = [await fixture.run('running'), await fixture.run('completed')];
+  const [live, stranger] = [await run('running'), await run('completed')];
   expect(await pin(live, model)).toEqual({ result: 'live', maxAllowed: null });
   expect(await pin({ ...stranger, spaceId: live.spaceId }, model)).toBeNull();
   const runs = [];
-  for (let count = 0; count <= maxSamples; count += 1) runs.push(await fixture.run('completed'));
+  for (let count = 0; count <= maxSamples; count += 1) runs.push(await run('completed'));
   const results = await Promise.all(runs.map(async (run) => ({ run, pinned: await pin(run, model) })));
   const refused = results.filter((each) => each.pinned?.result !== 'kept');
   expect(refused.map((each) => each.pinned)).toEqual([{ result: 'samples', maxAllowed: maxSamples }]);

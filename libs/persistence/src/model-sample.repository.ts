@@ -7,9 +7,9 @@ import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 /** A model has at most this many samples. */
 export const maxSamples = 12;
 
-/** `samples`: the model has `maxAllowed` of them already. */
+/** `samples`: the model has `maxAllowed` of them already. `not_allowed`: the workspace does not allow samples. */
 interface PinResult {
-  result: KeepResult['result'] | 'samples';
+  result: KeepResult['result'] | 'samples' | 'not_allowed';
   maxAllowed: number | null;
 }
 

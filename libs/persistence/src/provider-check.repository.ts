@@ -68,10 +68,28 @@ export class ProviderCheckRepository {
     return rows.map(({ provider }) => provider);
   }
 
+  /** Records an answer, also of a check that nobody has asked for. */
   async answer(provider: string, answer: ProviderCheckAnswer): Promise<void> {
     await this.database.work.query(
-      'UPDATE provider_check SET checked_at = router_now(), answer = $2 WHERE provider = $1',
+      `INSERT INTO provider_check (provider, asked_at, checked_at, answer) VALUES ($1, router_now(), router_now(), $2)
+        ON CONFLICT (provider) DO UPDATE SET checked_at = router_now(), answer = excluded.answer`,
       [provider, jsonText(answer)],
+    );
+  }
+
+  /**
+   * Forgets what a provider said about keys that a worker has replaced: the last check, the rejections, and the states of
+   * the keys that are not `kept`, which are those with the same text as before.
+   */
+  async forgetKeys(provider: string, kept: readonly string[]): Promise<void> {
+    await this.database.work.query(
+      `WITH unchecked AS (UPDATE provider_check SET answer = NULL WHERE provider = $1),
+        unstated AS (DELETE FROM provider_key WHERE provider = $1 AND name <> ALL ($2))
+        UPDATE provider_health SET results = (
+          SELECT coalesce(jsonb_agg(one), '[]') FROM jsonb_array_elements(results) AS one
+          WHERE one ->> 'result' NOT IN ('key_rejected', 'no_balance')
+        ) WHERE provider = $1`,
+      [provider, kept],
     );
   }
 

@@ -19,7 +19,7 @@ interface Outcomes {
 export interface ProviderState extends ProviderHealth {
   load: Record<Load['state'], { runs: number; oldestSeconds: number }>;
   outcomes: Outcomes[];
-  /** Absent if it was never checked. */
+  /** Absent if it was never checked, or if a later call said the opposite. */
   check: ProviderCheck | undefined;
   surprises: Omit<ProviderSurprise, 'provider'>[];
   keys: Omit<KeyState, 'provider'>[];
@@ -51,7 +51,7 @@ export class ProviderReader {
       ...health,
       load: byState(rowsOf(load, health.provider)),
       outcomes: rowsOf(outcomes, health.provider),
-      check: checks.get(health.provider),
+      check: standingCheck(health, checks.get(health.provider)),
       surprises: rowsOf(surprises, health.provider),
       keys: rowsOf(keys, health.provider),
     }));
@@ -69,6 +69,20 @@ export class ProviderReader {
     );
   }
 }
+
+/** A check that says the opposite of the state is older than the call that made the state. */
+function standingCheck(
+  { state }: Pick<ProviderHealth, 'state'>,
+  check: ProviderCheck | undefined,
+): ProviderCheck | undefined {
+  const isRejected = state === 'key_rejected' || state === 'no_balance';
+  const isOutdated = isRejected ? check?.result === 'ok' : check?.result === 'rejected' && isUsed(state);
+  return isOutdated ? undefined : check;
+}
+
+/** Whether the state comes from calls with the provider's keys. */
+const isUsed = (state: ProviderHealth['state']): boolean =>
+  state === 'ready' || state === 'simulated' || state === 'throttled' || state === 'failing';
 
 const rowsOf = <Row extends { provider: string }>(rows: readonly Row[], name: string) =>
   rows.flatMap(({ provider, ...row }) => (provider === name ? [row] : []));

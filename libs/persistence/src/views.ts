@@ -45,6 +45,15 @@ export const runLimits = (now: WorkspaceStanding): RouterWorkspace['limits'] => 
   },
 });
 
+/** The terms say what a workspace allows and demands. */
+export const termsView = (
+  now: Pick<WorkspaceStanding, 'allowSamples' | 'requiredTags' | 'requiresUser'>,
+) => ({
+  allow_samples: now.allowSamples,
+  required_tags: now.requiredTags,
+  requires_user: now.requiresUser,
+});
+
 export const workspaceView = (state: WorkspaceState): OperatorWorkspace => ({
   id: state.id,
   name: state.name,
@@ -55,6 +64,7 @@ export const workspaceView = (state: WorkspaceState): OperatorWorkspace => ({
   markup: state.markup,
   own_key_fee: state.ownKeyFee,
   reservation: state.reservation,
+  ...termsView(state),
   ...(state.resultRetentionSeconds !== null && { result_retention_seconds: state.resultRetentionSeconds }),
   limits: {
     ...runLimits(state),

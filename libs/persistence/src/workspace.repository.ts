@@ -12,7 +12,16 @@ import { UnknownWorkspace } from './sql-errors.js';
 export type WorkspaceSettings = Partial<
   Pick<
     Workspace,
-    'enabled' | 'visible' | 'runnable' | 'markup' | 'ownKeyFee' | 'reservation' | 'resultRetentionSeconds'
+    | 'enabled'
+    | 'visible'
+    | 'runnable'
+    | 'markup'
+    | 'ownKeyFee'
+    | 'reservation'
+    | 'resultRetentionSeconds'
+    | 'allowSamples'
+    | 'requiredTags'
+    | 'requiresUser'
   >
 >;
 
@@ -58,6 +67,9 @@ export type WorkspaceStanding = Pick<
   | 'reservation'
   | 'markup'
   | 'ownKeyFee'
+  | 'allowSamples'
+  | 'requiredTags'
+  | 'requiresUser'
 >;
 
 const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_micros::float AS "committedMicros",
@@ -65,7 +77,8 @@ const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_
   CASE WHEN is_current_window(window_started_at, date_trunc('minute', router_now())) THEN window_count ELSE 0 END AS "windowCount",
   window_limit AS "windowLimit", balance_micros::float AS "balanceMicros", held_micros::float AS "heldMicros",
   overdraft_limit_micros::float AS "overdraftLimitMicros", reservation,
-  markup::float AS markup, own_key_fee::float AS "ownKeyFee"`;
+  markup::float AS markup, own_key_fee::float AS "ownKeyFee",
+  allow_samples AS "allowSamples", required_tags AS "requiredTags", requires_user AS "requiresUser"`;
 
 /** A workspace with its limits, their current use, and its spend since midnight UTC. */
 export interface WorkspaceState

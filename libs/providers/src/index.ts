@@ -23,6 +23,7 @@ export type {
   TokenExchange,
 } from './contract.js';
 export type { CheckAnswer, KeyCheck } from './check.js';
+export { carriedTexts, secretTexts } from './secret-texts.js';
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
 export { toRejection } from './failure.js';
 export { parsedYaml } from './parsed-yaml.js';

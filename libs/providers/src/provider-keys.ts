@@ -23,34 +23,53 @@ export const defaultKeyName = 'default';
 
 const termNames = { weight: 'weight', concurrency: 'concurrency', per_minute: 'perMinute' } as const;
 const bounds = { weight: [0, 1000], concurrency: [1, 10_000], per_minute: [1, 100_000] } as const;
-const keyName = /^([a-z0-9][a-z0-9_-]{0,31})=[^=\s]/;
+const keyName = /^([a-z0-9][a-z0-9_-]{0,31})=(?:[^=\s]|$)/;
 const term = /^(weight|concurrency|per_minute)=(\d{1,9})$/;
+/** A bare key has no space, unlike a comment or a list in a wrong form. */
+const bareKey = /^[!-~]+$/;
+/** A header can hold these characters. */
+const namedKey = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /**
- * Parses a key, or several keys, one a line: `name=key`, then any of `weight=2`, `concurrency=4` and `per_minute=10`. A
- * single line without these is one key, even if it contains `=`, and so is a text whose first line is not `name=key`,
- * such as a JSON document. Throws with a reason that does not quote the text.
+ * Parses keys, one a line: `name=key`, then any of `weight=2`, `concurrency=4` and `per_minute=10`. A key without a name
+ * stands alone; its line may have terms too. A document in JSON is one key. What a line means does not depend on other
+ * lines. Throws with a reason that names the line and does not quote it.
  */
 export function readKeys(text: string | undefined): OperatorKey[] {
-  const lines = (text ?? '').split('\n').flatMap((line) => line.trim() || []);
-  const [first] = lines;
-  if (first === undefined) return [];
-  const isList = keyName.test(first) && (lines.length > 1 || term.test(lastWord(first)));
-  if (!isList) return [{ name: defaultKeyName, secret: (text ?? '').trim(), weight: 1 }];
-  const keys = lines.map((line, index) => readLine(line, `line ${index + 1}`));
+  const whole = (text ?? '').trim();
+  if (isJson(whole)) return [{ name: defaultKeyName, secret: whole, weight: 1 }];
+  const lines = (text ?? '').split('\n').map((line) => line.trim());
+  const isList = lines.filter((line) => line !== '').length > 1;
+  const keys = lines.flatMap((line, index) => {
+    if (line === '') return [];
+    const where = `line ${index + 1}`;
+    if (isList && !keyName.test(line))
+      throw new Error(`${where} is not of the form name=key, with a name of a-z, 0-9, _ and -`);
+    return [readLine(line, where)];
+  });
   const names = keys.map(({ name }) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) throw new Error(`two keys are named ${repeated}`);
   return keys;
 }
 
+const isJson = (text: string): boolean => {
+  try {
+    return text.startsWith('{') && typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+};
+
 const lastWord = (line: string): string => line.slice(line.lastIndexOf(' ') + 1);
 
 function readLine(line: string, where: string): OperatorKey {
   const [, name] = keyName.exec(line) ?? [];
-  if (name === undefined)
-    throw new Error(`${where} is not of the form name=key, with a name of a-z, 0-9, _ and -`);
-  const key: OperatorKey = { name, secret: line.slice(name.length + 1), weight: 1 };
+  const key: OperatorKey = {
+    name: name ?? defaultKeyName,
+    secret: name === undefined ? line : line.slice(name.length + 1),
+    weight: 1,
+  };
   for (let word = lastWord(key.secret); word !== key.secret; word = lastWord(key.secret)) {
     const [, named, value] = term.exec(word) ?? [];
     if (named === undefined) {
@@ -64,6 +83,10 @@ function readLine(line: string, where: string): OperatorKey {
     key[termNames[named as keyof typeof termNames]] = number;
     key.secret = key.secret.slice(0, -word.length).trimEnd();
   }
+  if (key.secret === '') throw new Error(`${where} has a name and no key`);
+  if (!namedKey.test(key.secret)) throw new Error(`${where} has a character that no header can hold`);
+  if (name === undefined && !bareKey.test(key.secret))
+    throw new Error(`${where} has a space in its key, which is not of the form name=key`);
   return key;
 }
 

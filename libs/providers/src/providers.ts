@@ -104,7 +104,8 @@ export const simulatorSettings = {
 function keyFrom(directory: string | undefined, name: string): string | undefined {
   const file = directory === undefined ? undefined : join(directory, name);
   if (file === undefined || !existsSync(file)) return undefined;
-  return readFileSync(file, 'utf8').trim() || undefined;
+  const text = readFileSync(file, 'utf8');
+  return text.trim() === '' ? undefined : text;
 }
 
 /**
@@ -119,9 +120,13 @@ export function bindProviders(
   const { SIMULATOR_URL: simulator } = readSettings(simulatorSettings, env);
   const settings = readSettings(settingsOf(definitions), env);
   const problems: string[] = [];
-  const keysOf = (name: string, text: string | undefined): OperatorKey[] => {
+  const keysOf = (name: string, text: string | undefined, { exchange }: ProviderAdapter): OperatorKey[] => {
     try {
-      return readKeys(text);
+      const keys = readKeys(text);
+      // Only a document that is exchanged for a token is not sent in a header.
+      if (!exchange && keys.some(({ secret }) => secret.includes('\n')))
+        throw new Error('line 2 belongs to no key: a key of this provider has one line');
+      return keys;
     } catch (error) {
       problems.push(`${settingStem(name)}_KEY: ${error instanceof Error ? error.message : String(error)}`);
       return [];
@@ -133,11 +138,12 @@ export function bindProviders(
       Object.keys(definition.settings ?? {}).map((key) => [key, settings[`${stem}_${key}`] ?? '']),
     );
     const base = settings[`${stem}_BASE_URL`] ?? defaultBase;
+    const adapter = definition.create(base, own);
     return {
       name,
       base,
-      adapter: definition.create(base, own),
-      keys: keysOf(name, keyFrom(keysDirectory, name) ?? settings[`${stem}_KEY`]),
+      adapter,
+      keys: keysOf(name, keyFrom(keysDirectory, name) ?? settings[`${stem}_KEY`], adapter),
       check: keyCheck({ ...definition, defaultBase }, base),
       simulated: simulator !== undefined && new URL(base).origin === new URL(simulator).origin,
       submitTimeoutMs: definition.submitTimeoutMs,

@@ -6,7 +6,7 @@ const neutral = 'The provider did not accept this input.';
 
 /** Text about our account at the provider is replaced entirely, because it does not help callers. */
 const aboutOurAccount =
-  /\b(billing|balance|credits?|top[ -]up|quota|api[ -]?key|subscription|invoice|payment|is locked)\b/i;
+  /\b(billing|balance|credits?|top[ -]up|quota|api[ -]?key|subscription|invoice|payment|is locked|organi[sz]ation|your (?:account|plan|tier|team))\b/i;
 
 /** The id of a request has a digit; a word does not. */
 const withoutId = (all: string, token: string): string => (/\d/.test(token) ? '' : all);

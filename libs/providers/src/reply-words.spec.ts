@@ -71,8 +71,55 @@ describe.each(providerList)('$name', ({ name }) => {
     expect(means(status, text)).toEqual(new Set([account]));
   });
 
+  const permissions = [
+    'Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.',
+    'Please verify your identity to use this model.',
+    'Business verification is needed for this model.',
+    'This model is not available on your current plan.',
+    'This feature is only available to Enterprise plans.',
+    'Your plan does not include this model.',
+    'This voice requires a Creator subscription or above.',
+    'Please upgrade your plan to use this resolution.',
+    'The project you are using does not have access to this model.',
+    'Your team is not authorized to use this model.',
+    'Your account is restricted.',
+    'This API key has expired.',
+    'Please subscribe to higher plan to generate higher resolution videos',
+    'Free users cannot use library voices via the API.',
+    'Dubbing without a watermark is only available for Creator+ users.',
+    'Country, region, or territory not supported',
+    'User location is not supported for the API use.',
+  ];
+
+  it.each(permissions)('reads “%s” as a problem with our account, whatever field it names', (text) => {
+    for (const status of [400, 403, 422]) expect(means(status, text)).toEqual(new Set([account]));
+    for (const field of [
+      { error: { message: text, type: 'invalid_request_error', param: 'stream', code: 'unsupported_value' } },
+      { detail: [{ loc: ['body', 'stream'], msg: text, type: 'value_error' }] },
+      { errors: [{ field: 'stream', message: text }] },
+    ])
+      for (const status of [400, 422])
+        expect(new Set(meanings(name, status, field))).toEqual(new Set([account]));
+  });
+
+  it.each([
+    'The requested resolution is not supported for this model.',
+    'Only 720p is allowed with this duration.',
+    'stream must be a boolean.',
+    'The plan of the scene must not be empty.',
+    'The key of this object is not a string.',
+    'image_url: the account of the author is not part of the URL',
+    'Identity of the speaker is unknown.',
+    'The tool call id is required in the message that follows.',
+  ])('does not read “%s” as a problem with our account', (text) => {
+    for (const status of [400, 422])
+      expect(meanings(name, status, { error: { message: text } })).not.toContain(account);
+  });
+
   it.each([
     'Too many requests',
+    'Rate limit reached. Upgrade your plan to raise it.',
+    'Your account has too many requests in progress and cannot start another one.',
     '5 images/min, whatever the monthly limit',
     'Rate limit exceeded. Add credits to raise it.',
     'RESOURCE_EXHAUSTED',

@@ -6,7 +6,8 @@ import { firstRule, type Rule } from './rules.js';
 /**
  * The meaning of a reply according to the provider's account reports, its rules or, if neither match, its words. Reports
  * take precedence over rules, unless a rule or the words say that content was rejected: some providers reject content
- * with the status and the code of a key without permission.
+ * with the status and the code of a key without permission. Words about our account take precedence over a rule that rejects
+ * the input.
  */
 export function meaningOf(
   account: readonly Rule[],
@@ -16,8 +17,10 @@ export function meaningOf(
   const rule = firstRule(rules, ...reply);
   if (rule?.class === 'content_policy') return rule;
   const report = firstRule(account, ...reply);
-  if (!report && rule) return rule;
   const words = ruleOfWords(...reply);
+  // A status or a field says where the provider noticed the problem; the words say what it is about.
+  const isAccount = rule?.class === 'rejected_input' && words?.class === 'provider_account';
+  if (!report && rule && !isAccount) return rule;
   return words?.class === 'content_policy' ? words : (report ?? words);
 }
 
@@ -43,6 +46,19 @@ const accountWords = [
   /(?:account|invoice|bill|payment)(?: (?:is|has|been)){0,2} (?:overdue|past due|unpaid)/i,
   /enable billing|billing(?: (?:is|has|been|account)){0,3} (?:not (?:enabled|active)|disabled|inactive|closed)/i,
 ];
+/** Our account lacks a permission, because it is not verified, because of its plan, or because it was restricted. */
+const permissionWords = [
+  /\b(?:organi[sz]ation|account|team|workspace|business|identity)(?: [\w-]{1,30}){0,4} verifi(?:ed|cation)\b/i,
+  /\bverif(?:y|ication of)(?: [\w-]{1,30}){0,2} (?:organi[sz]ation|account|team|workspace|business|identity)\b/i,
+  /\b(?:upgrade|subscribe to)(?: [\w-]{1,30}){0,4} (?:plan|tier|subscription|account)\b/i,
+  /\b(?:available|included|enabled|allowed|supported|permitted|limited|restricted)(?: [\w-]{1,30}){0,2} (?:on|in|for|to|with|by)(?: [\w-]{1,30}){0,4} (?:plans?|tiers?|subscriptions?|subscribers|organi[sz]ations?|accounts?|teams?)\b/i,
+  /\b(?:requires?|needs?)(?: [\w-]{1,30}){0,4} (?:plan|tier|subscription)\b/i,
+  /\byour (?:[\w-]{1,30} )?(?:organi[sz]ation|account|team|workspace|project|tenant|subscription|plan|tier|key|credentials?)(?: [\w-]{1,30}){0,5} (?:not|isn['’]t|doesn['’]t|hasn['’]t|can['’]t|cannot|no longer|must|disabled|suspended|banned|restricted|blocked|locked|inactive|expired|closed|terminated|deactivated)\b/i,
+  /\b(?:only|not) available (?:for|to)(?: [\w+-]{1,30}){1,3} users\b|\bfree (?:users|accounts|tier) (?:cannot|can['’]t|may not)\b/i,
+  /\b(?:user location|territory|your (?:country|region|location))(?: [\w-]{1,30}){0,3} not (?:supported|available|allowed)\b|\bnot (?:supported|available|allowed) in your (?:country|region|location)\b/i,
+  /\b(?:organi[sz]ation|account|team|workspace|project|tenant|key)(?: [\w-]{1,30}){0,4} (?:do not|does not|don['’]t|doesn['’]t|without) (?:have )?(?:access|permission)\b/i,
+  /\b(?:organi[sz]ation|account|team|workspace|tenant|subscription|api[ _-]?key|credentials?) (?:is|was|has|has been|is currently) (?:disabled|suspended|banned|restricted|blocked|locked|inactive|expired|closed|terminated|deactivated)\b/i,
+];
 /** Input settings that contain the word "balance". */
 const inputWords = /(?:white|colou?r|tone|audio|stereo)[ _-]balance/i;
 /** A rate limit, which recovers by itself unless it is zero. */
@@ -55,6 +71,8 @@ const saysContent = (text: string): boolean =>
 const saysAccount = (text: string): boolean =>
   zeroLimit.test(text) ||
   (accountWords.some((words) => words.test(text)) && !rateWords.test(text) && !inputWords.test(text));
+const saysPermission = (text: string): boolean =>
+  permissionWords.some((words) => words.test(text)) && !rateWords.test(text);
 
 /**
  * The meaning of an error's words if none of the provider's own rules match. Most providers document their statuses but
@@ -70,9 +88,10 @@ function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefined): Ru
     return { class: 'content_policy', equals: 'words of content' };
   // The rejection of an input may quote the input.
   const own = [400, 422].includes(status) ? texts.map(unquoted) : texts;
-  return own.some(saysAccount)
-    ? { class: 'provider_account', account: 'balance', retry: 'same_call', equals: 'words of our account' }
-    : undefined;
+  const account = { class: 'provider_account', retry: 'same_call', equals: 'words of our account' } as const;
+  if (own.some(saysAccount)) return { ...account, account: 'balance' };
+  // Providers advertise a larger plan wherever they limit a rate.
+  return status !== 429 && own.some(saysPermission) ? { ...account, account: 'key' } : undefined;
 }
 
 /** The text outside quotation marks. */

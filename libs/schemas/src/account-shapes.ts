@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attributionFields, routerTagName, routerTags } from './attribution.js';
+import { attributionFields, maxTags, routerTagName, routerTags } from './attribution.js';
 import { cents, count, moment, pageOf, simulated, text } from './fields.js';
 import { workspaceScopes } from './access-token.js';
 import { routerErrorType, routerValidationErrorDetail } from './error-shapes.js';
@@ -172,6 +172,20 @@ export const reservation = z
   );
 export type Reservation = z.infer<typeof reservation>;
 
+/** The terms say what a workspace allows and demands. */
+export const workspaceTerms = {
+  allow_samples: z
+    .boolean()
+    .describe(
+      'Whether operators may show runs of the workspace to everyone as samples of their models, without its name.',
+    ),
+  required_tags: z
+    .array(routerTagName)
+    .max(maxTags)
+    .describe('The names of the tags that each run must have. The tags of a key count.'),
+  requires_user: z.boolean().describe('Whether each run must name an end user.'),
+};
+
 export const routerWorkspace = z
   .object({
     id: z.uuid().describe('The id of the workspace.'),
@@ -189,6 +203,7 @@ export const routerWorkspace = z
         'The factor by which prices are multiplied for runs with the workspace’s own provider keys. 0 means that they are free of charge here.',
       ),
     reservation,
+    ...workspaceTerms,
     credential: z
       .object({
         key_id: keyId().optional(),

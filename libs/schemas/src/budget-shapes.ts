@@ -12,6 +12,10 @@ const maxRaises = 10;
 const windows = ['day', 'week', 'month', 'total'] as const;
 const kinds = ['hard', 'soft'] as const;
 
+const none = z
+  .enum(['counted', 'uncounted'])
+  .describe('Whether a budget of each end user counts the runs without one, together as one more user.');
+
 /**
  * The zones of the IANA database with three letters. Other abbreviations mean another time to the database than to the
  * engine: CST is Chicago's time to one and never has summer time to the other.
@@ -93,6 +97,9 @@ export const routerBudgetInput = z
         'The id of a key, an end user (empty for runs without one), the value of the tag, or a glob over model ids. Without it each key, user or value has the limit for itself; a model needs one.',
       example: 'bfl/*',
     }),
+    none: none
+      .optional()
+      .meta({ description: `${none.description} A new budget does not unless it says \`counted\`.` }),
     window: z.enum(windows).describe('When the budget starts anew. A week starts on Monday; `total` never.'),
     time_zone: z
       .string()
@@ -117,6 +124,12 @@ export const routerBudgetInput = z
   .superRefine((budget, context) => {
     const value = valueProblem(budget.scope, budget.value);
     if (value !== undefined) context.addIssue({ code: 'custom', path: ['value'], message: value });
+    if (budget.none !== undefined && (budget.scope !== 'user' || budget.value !== undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['none'],
+        message: 'must be absent unless the scope is user, without a value',
+      });
     const overlap = raisesProblem(budget.raises);
     if (overlap !== undefined) context.addIssue({ code: 'custom', path: ['raises'], message: overlap });
   })
@@ -139,6 +152,7 @@ export const routerBudget = z
   .object({
     name: routerBudgetName.describe('The name of the budget.'),
     ...counted,
+    none: none.optional(),
     window: z.enum(windows),
     time_zone: text('The time zone in which days begin.'),
     limit_cents: cents('The limit without raises'),

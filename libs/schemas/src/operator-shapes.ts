@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cents, count, moment, pageOf, simulated, text } from './fields.js';
-import { allowance, reservation, runAllowances, usageNumbers } from './account-shapes.js';
+import { allowance, reservation, runAllowances, usageNumbers, workspaceTerms } from './account-shapes.js';
 import { routerErrorType } from './error-shapes.js';
 import { routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { maxCents } from './money.js';
@@ -31,6 +31,7 @@ const facts = {
       'The factor by which prices are multiplied for runs with the workspace’s own provider keys. 0 means that they are free of charge.',
     ),
   reservation,
+  ...workspaceTerms,
 };
 
 export const operatorWorkspace = z

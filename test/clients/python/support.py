@@ -21,6 +21,8 @@ class WaitingRouter:
         self.router = AsyncRouter(*words, **options)
 
     def close(self):
+        if self._loop.is_closed():
+            return
         self._loop.run_until_complete(self.router.close())
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
@@ -38,11 +40,15 @@ class WaitingRouter:
         return waiting
 
     def _each(self, values):
-        while True:
-            try:
-                yield self._loop.run_until_complete(values.__anext__())
-            except StopAsyncIteration:
-                return
+        try:
+            while True:
+                try:
+                    yield self._loop.run_until_complete(values.__anext__())
+                except StopAsyncIteration:
+                    return
+        finally:
+            if not self._loop.is_closed():
+                self._loop.run_until_complete(values.aclose())
 
 
 class RouterTest(unittest.TestCase):

@@ -1,8 +1,10 @@
 """Streams of events, from a server that sends what a provider sends."""
 
+import asyncio
 import json
 import time
 import unittest
+from contextlib import suppress
 from pathlib import Path
 from unittest import mock
 
@@ -125,6 +127,44 @@ class Streams:
         error = self.failure(lambda: list(self.router.stream(MODEL, {}, idempotency_key="k")))
         self.assertEqual((error.bucket, error.idempotency_key), ("invalid_input", "k"))
 
+    def left(self, leave, **options):
+        """What the server is asked after the caller has read one event of an endless stream and left."""
+
+        def endlessly():
+            for nth in range(100):
+                yield b"data: %d\n\n" % nth
+                time.sleep(0.1)
+
+        self.script = [(200, STREAM, endlessly()), (202, {"Content-Type": "application/json"}, [b"{}"])]
+        events = self.router.stream(MODEL, {}, **options)
+        self.assertEqual(next(events).data, "0")
+        leave(events)
+        return [(request.command, request.path) for request in self.seen[1:]]
+
+    def test_leaving_a_stream_cancels_its_run(self):
+        cancellation = [("PUT", f"/v2/models/{MODEL}/requests/r/cancel")]
+        for leave in (lambda events: events.close(), lambda events: self.router.close()):
+            self.seen.clear()
+            self.assertEqual(self.left(leave), cancellation)
+            self.router = self.router_at(self.url, key="x")
+
+    def test_leaving_a_loop_cancels_the_run(self):
+        def loop():
+            for _ in self.router.stream(MODEL, {}):
+                return
+
+        self.script = [(200, STREAM, [b"data: 1\n\n", b"data: 2\n\n"]), (202, {}, [b"{}"])]
+        loop()
+        self.assertEqual([request.command for request in self.seen], ["POST", "PUT"])
+
+    def test_leaving_a_stream_with_a_key_of_its_own_lets_the_run_go_on(self):
+        self.assertEqual(self.left(lambda events: events.close(), idempotency_key="k"), [])
+
+    def test_a_stream_that_ended_is_not_cancelled(self):
+        self.script = [(200, STREAM, [b"data: 1\n\n"])]
+        self.assertEqual(len(list(self.router.stream(MODEL, {}))), 1)
+        self.assertEqual(len(self.seen), 1)
+
     def test_the_time_limit_ends_a_stream(self):
         def slowly():
             for _ in range(30):
@@ -142,6 +182,29 @@ class StreamsOfRouter(Streams, ServerTest):
 
 class StreamsOfAsyncRouter(Streams, ServerTest):
     make = WaitingRouter
+
+    def test_a_cancelled_task_cancels_the_run_of_its_stream(self):
+        def endlessly():
+            yield b"data: 0\n\n"
+            time.sleep(5)
+
+        self.script = [(200, STREAM, endlessly()), (202, {}, [b"{}"])]
+
+        async def cancelled():
+            async def read():
+                async for _ in self.router.router.stream(MODEL, {}):
+                    begun.set()
+
+            begun = asyncio.Event()
+            task = asyncio.get_running_loop().create_task(read())
+            await begun.wait()
+            await asyncio.sleep(0.1)
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+        self.router._loop.run_until_complete(cancelled())
+        self.assertEqual([request.command for request in self.seen], ["POST", "PUT"])
 
 
 if __name__ == "__main__":

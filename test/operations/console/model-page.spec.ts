@@ -246,7 +246,10 @@ describeWith('the page of a model', () => {
   it('shows a sample that an operator pinned, with its input in the form, until it is unpinned', async () => {
     await open('/models/bfl/flux-2-pro');
     await prompt().fill('a sample of a fox');
-    const operator = await shown.open(`/runs/${await result()}`);
+    const id = await result();
+    const { id: workspace } = await calling(shown.ready)<{ id: string }>('GET', '/v2/workspace');
+    await calling(shown.ready)('PATCH', `/v2/operator/workspaces/${workspace}`, { allow_samples: true });
+    const operator = await shown.open(`/runs/${id}`);
     const confirm = async (label: string) => {
       await operator.getByRole('button', { name: label }).click();
       await operator.getByRole('dialog').getByRole('button', { name: label }).click();

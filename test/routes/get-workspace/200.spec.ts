@@ -25,6 +25,9 @@ it('shows the limits, their current use, and the credits', async () => {
     markup: 1.5,
     own_key_fee: 0,
     reservation: 'likely',
+    allow_samples: false,
+    required_tags: [],
+    requires_user: false,
     credential: { key_id: keyId, scopes },
   });
   for (let runs = 0; runs < 2; runs += 1) await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');

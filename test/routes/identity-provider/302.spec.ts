@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { IdentityServer } from '../../harness/identity-server.js';
 import { gatewayForFile, sharedGateway } from '../gateways.js';
+import { bearer } from '../generations.js';
 import { signIn } from '../sign-in/signing-in.js';
 
 const identity = await IdentityServer.start();
@@ -93,7 +94,11 @@ describe('a person', () => {
     expect((await caller.call('GET', '/v2/keys?kind=session')).json()['data']).toEqual([
       expect.objectContaining({ id: body['id'], name: 'ada@example.com', state: 'live' }),
     ]);
-    expect((await caller.call('DELETE', `/v2/keys/${String(body['id'])}`)).status).toBe(204);
+    const revoked = await fetch(`${gateway().url}/v2/keys/${String(body['id'])}`, {
+      method: 'DELETE',
+      headers: await bearer(workspace.id, 'manage'),
+    });
+    expect(revoked.status).toBe(204);
     const models = await fetch(`${gateway().url}/v2/models`, {
       headers: { authorization: `Bearer ${String(body['key'])}` },
     });

@@ -35,6 +35,9 @@ it('lists every workspace with its limits, current use, credits and today’s sp
     markup: 1.5,
     own_key_fee: 0,
     reservation: 'likely',
+    allow_samples: false,
+    required_tags: [],
+    requires_user: false,
     limits: {
       inflight: { limit: 1, current: 1 },
       committed_spend_cents: { limit: 10_000, current: expect.any(Number) },

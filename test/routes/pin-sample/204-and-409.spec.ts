@@ -14,7 +14,12 @@ const succeeded: Ending = {
 
 /** A run of a workspace, and calls about it by an operator of another one. */
 async function setUp(ending: Ending | null = succeeded) {
-  const { caller: owner, workspace } = await gateway().caller({}, ['run', 'requests', 'manage', 'catalog']);
+  const { caller: owner, workspace } = await gateway().caller({ allowSamples: true }, [
+    'run',
+    'requests',
+    'manage',
+    'catalog',
+  ]);
   const { caller: operator } = await gateway().caller({}, ['operate']);
   const run = await owner.submit(model, '{"prompt":"sample"}');
   if (ending !== null) await gateway().finish(run, ending);
@@ -61,7 +66,7 @@ it('ends when the workspace deletes the run, no longer keeps it, or revokes its 
   }
 });
 
-it('409: a run that has not succeeded; 410: one that was deleted; 404: an unknown run or model; 403: no operator', async () => {
+it('409: a run that has not succeeded; 410: one that was deleted; 404: an unknown run or model; 403: no operator, or a workspace that does not allow it', async () => {
   const { owner, run, sample } = await setUp(null);
   expect((await sample('PUT')).status).toBe(409);
   expect((await owner.call('PUT', `/v2/operator/samples/${run.requestId}`)).status).toBe(403);
@@ -73,6 +78,13 @@ it('409: a run that has not succeeded; 410: one that was deleted; 404: an unknow
     billable: false,
   });
   expect((await sample('PUT')).status).toBe(409);
+  const { caller: private_ } = await gateway().caller({}, ['run']);
+  const withheld = await private_.submit(model, '{"prompt":"sample"}');
+  await gateway().finish(withheld, succeeded);
+  const { caller: operator } = await gateway().caller({}, ['operate']);
+  const refused = await operator.call('PUT', `/v2/operator/samples/${withheld.requestId}`);
+  expect([refused.status, refused.bucket]).toEqual([403, 'forbidden']);
+  expect(await operatorActions(gateway(), withheld.requestId)).toEqual([]);
   const deleted = await setUp();
   await deleted.owner.call('DELETE', `/v2/requests/${deleted.run.requestId}`);
   expect((await deleted.sample('PUT')).status).toBe(410);

@@ -77,9 +77,10 @@ it.each([
 
 it('has a limit for each value, which are listed in pages', async () => {
   const { caller } = await gateway().caller({}, scopes);
-  const body = JSON.stringify({ scope: 'user', window: 'week', limit_cents: 500 });
+  const body = JSON.stringify({ scope: 'user', none: 'counted', window: 'week', limit_cents: 500 });
   const set = (await caller.call('PUT', '/v2/budgets/users', { body })).json() as unknown as RouterBudget;
   expect(Object.keys(set.current)).not.toContain('spent_cents');
+  expect(set.none).toBe('counted');
   await caller.submit(model, '{"prompt":"x"}');
   for (const user of ['anna', 'bob'])
     await caller.submit(model, '{"prompt":"x"}', { headers: { 'x-service-user': user } });

@@ -16,6 +16,8 @@ it.each([
   ['a malformed glob', { scope: 'model', value: 'BFL/{a,b}' }, 'value'],
   ['models without a glob', { scope: 'model' }, 'value'],
   ['a value of the workspace', { value: 'x' }, 'value'],
+  ['a word on no end user for one user', { scope: 'user', value: 'anna', none: 'counted' }, 'none'],
+  ['a word on no end user for models', { scope: 'model', value: '*', none: 'counted' }, 'none'],
   ['a malformed end user', { scope: 'user', value: 'a b' }, 'value'],
   ['a key that is not one', { scope: 'key', value: 'ck_1' }, 'value'],
   ['the key of others', { scope: 'key', value: '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234' }, 'value'],

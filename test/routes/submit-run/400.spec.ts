@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { Caller } from '../../harness/caller.js';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
@@ -106,4 +107,30 @@ it.each([
   const answer = await caller.call('POST', `${path}?${query}`, { body: '{"prompt":"x"}' });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
   expect(answer.json()['detail']).toContain(says);
+});
+
+it('rejects a run that lacks a tag or an end user which its workspace requires; the tags of a key count', async () => {
+  const facts = { requiredTags: ['team', 'project'], requiresUser: true };
+  const { caller } = await gateway().caller(facts, ['run', 'manage']);
+  const body = '{"name":"app","scopes":["run"],"tags":{"team":"web"}}';
+  const { key } = (await caller.call('POST', '/v2/keys', { body })).json();
+  const tagged = new Caller(() => [gateway().url], String(key));
+  const rejection = async (by: Caller, headers: Record<string, string>) => {
+    const answer = await by.call('POST', path, { body: '{"prompt":"x"}', headers });
+    return [answer.status, answer.bucket, /the tag|end user/.exec(answer.bytes.toString())?.[0]];
+  };
+  const user = { 'x-service-user': 'anna' };
+  expect(await rejection(caller, {})).toEqual([400, 'invalid_input', 'the tag']);
+  expect(await rejection(tagged, { 'x-service-tags': 'project=a' })).toEqual([
+    400,
+    'invalid_input',
+    'end user',
+  ]);
+  for (const by of [caller, tagged])
+    expect((await rejection(by, { ...user, 'x-service-tags': 'other=a' })).slice(0, 2)).toEqual([
+      400,
+      'invalid_input',
+    ]);
+  expect((await rejection(tagged, { ...user, 'x-service-tags': 'project=a' }))[0]).toBe(201);
+  expect((await rejection(caller, { ...user, 'x-service-tags': 'project=a,team=b' }))[0]).toBe(201);
 });

@@ -17,8 +17,10 @@ import {
   factor,
   globs,
   resultSeconds,
+  tagNames,
   wholeNumber,
   workspaceName,
+  yesOrNo,
 } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { aligned, table } from '../table.js';
@@ -36,6 +38,9 @@ interface SettingOptions {
   markup?: number;
   ownKeyFee?: number;
   reservation?: Reservation;
+  allowSamples?: boolean;
+  requiredTags?: string[];
+  requiresUser?: boolean;
   creditsCents?: Credits;
   resultSeconds?: number | 'default';
 }
@@ -157,6 +162,17 @@ const withSettings = (command: Command): Command =>
         'whether its runs reserve what they likely cost, or the most that they can cost (default: likely)',
       ).choices(reservation.options),
     )
+    .option(
+      '--required-tags <names>',
+      'tags that each run must have, comma-separated; "" for none (default: none)',
+      tagNames,
+    )
+    .option('--requires-user <yes|no>', 'whether each run must name an end user (default: no)', yesOrNo)
+    .option(
+      '--allow-samples <yes|no>',
+      'whether operators may show its runs to everyone as samples (default: no)',
+      yesOrNo,
+    )
     .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros)
     .option(
       '--result-seconds <n|default>',
@@ -188,6 +204,9 @@ const settingsOf = ({
   markup,
   ownKeyFee,
   reservation: reserves,
+  allowSamples,
+  requiredTags,
+  requiresUser,
   resultSeconds: seconds,
 }: SettingOptions) => ({
   ...((enabled ?? disabled) && { enabled: enabled === true }),
@@ -196,6 +215,9 @@ const settingsOf = ({
   ...(markup !== undefined && { markup }),
   ...(ownKeyFee !== undefined && { ownKeyFee }),
   ...(reserves && { reservation: reserves }),
+  ...(allowSamples !== undefined && { allowSamples }),
+  ...(requiredTags && { requiredTags }),
+  ...(requiresUser !== undefined && { requiresUser }),
   ...(seconds !== undefined && { resultRetentionSeconds: seconds === 'default' ? null : seconds }),
 });
 
@@ -276,9 +298,14 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['markup', String(workspace.markup)],
     ['own keys', `fee of ${workspace.own_key_fee}`],
     ['reserves', workspace.reservation],
+    ['each run needs', demandsOf(workspace)],
+    ['samples', workspace.allow_samples ? 'allowed' : 'not allowed'],
     ['results', keptText(workspace)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
   ]);
+
+const demandsOf = ({ required_tags: tags, requires_user: user }: OperatorWorkspace): string =>
+  [...tags.map((tag) => `the tag ${tag}`), ...(user ? ['an end user'] : [])].join(', ') || 'nothing';
 
 const keptText = ({ result_retention_seconds: seconds }: OperatorWorkspace): string =>
   seconds === undefined ? 'kept as by default' : `kept for ${seconds} seconds`;

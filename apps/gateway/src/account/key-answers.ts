@@ -20,7 +20,7 @@ const refusals = {
   not_made_by_caller: () =>
     new RouterError(
       'forbidden',
-      'This credential cannot rotate that key, because the key would not end with it. The key’s maker can rotate it, and so can the operator.',
+      'This credential cannot rotate or revoke that key, because it did not create it. The key’s maker can, and so can the operator.',
     ),
   contradicts_tags: () =>
     new RouterError(

@@ -166,16 +166,21 @@ export class KeysController {
     area: 'Account',
     summary: 'Revoke an API key',
     description:
-      'Also revokes everything that the key created, directly or indirectly: keys, console sessions and the codes of sign-in links. Every gateway rejects them within two seconds. Revoking a revoked key has no effect.',
+      'Also revokes everything that the key created, directly or indirectly: keys, console sessions and the codes of sign-in links. Every gateway rejects them within two seconds. A key revokes itself and what it created, directly or indirectly, and a console session what the key that opened it created. Revoking a revoked key has no effect.',
     answers: [
       answer(204, 'The key has been revoked.'),
+      failure(
+        403,
+        ['forbidden', 'not_enabled'],
+        'The credential lacks `manage`, did not create the key, or the router is not enabled for its workspace.',
+      ),
       failure(404, ['invalid_input'], 'The workspace has no such key.'),
     ],
   })
-  async revoke(@Calling() { workspaceId, credential }: Caller, @Param('keyId') keyId: string): Promise<void> {
-    const found =
-      z.uuid().safeParse(keyId).success && (await this.keys.revoke(keyId, credential, workspaceId));
-    if (!found) throw noSuchKey();
+  async revoke(@Calling() caller: Caller, @Param('keyId') keyId: string): Promise<void> {
+    const isId = z.uuid().safeParse(keyId).success;
+    const revoked = isId && (await orRefused(this.keys.revokeAs(keyId, caller.workspaceId, makerOf(caller))));
+    if (!revoked) throw noSuchKey();
   }
 }
 

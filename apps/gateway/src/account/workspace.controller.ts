@@ -1,4 +1,4 @@
-import { runLimits, WorkspaceRepository } from '#persistence';
+import { runLimits, termsView, WorkspaceRepository } from '#persistence';
 import { centsFromMicros, type RouterWorkspace, routerWorkspace } from '#schemas';
 import { Controller, Get } from '@nestjs/common';
 import { Access, Calling, noCredential } from '../auth/caller.guard.js';
@@ -30,6 +30,7 @@ export class WorkspaceController {
       markup: now.markup,
       own_key_fee: now.ownKeyFee,
       reservation: now.reservation,
+      ...termsView(now),
       credential: { ...(keyId !== null && { key_id: keyId }), scopes },
     };
   }

@@ -18,6 +18,8 @@ const row: KeyCaller = {
   scopes: ['run'],
   keyId: 'k',
   tags: null,
+  requiredTags: [],
+  requiresUser: false,
   ownKeys: {},
   remainingMs: null,
 };

@@ -1,4 +1,4 @@
-import { type Log, LOG } from '#observability';
+import { type Log, LOG, Shares } from '#observability';
 import { ApiKeyRepository, KeyRefused, UnknownWorkspace } from '#persistence';
 import { signInUrl } from '#schemas';
 import { Controller, Get, Header, Inject, Req, Res } from '@nestjs/common';
@@ -6,13 +6,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { unknownPath } from '../answers/error.filter.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
+import { wideNetworkOf } from '../http/network.js';
 import { type Attempt, IdentityProvider, SignInRefused } from './identity-provider.js';
 
 /** A person has this long to authenticate at the identity provider. */
 const attemptSeconds = 600;
 /** A session ends after this time at the latest. */
 const sessionMs = 12 * 60 * 60 * 1000;
-/** Sign-ins that may wait for the identity provider at a time. Anyone can begin one. */
+/** Sign-ins that may wait for the identity provider at a time. Anyone can begin one, so networks share the places. */
 const maxWaiting = 16;
 
 const offered = z
@@ -24,7 +25,7 @@ const offered = z
 /** Signs people in to the console through the operator's identity provider. */
 @Controller('v2/sign-in')
 export class PeopleController {
-  private waiting = 0;
+  private readonly places = new Shares(maxWaiting);
 
   constructor(
     private readonly provider: IdentityProvider,
@@ -110,16 +111,17 @@ export class PeopleController {
     next: () => Promise<string>,
   ): Promise<void> {
     let url: string;
-    this.waiting += 1;
+    const network = wideNetworkOf(request.ip);
+    const hasPlace = this.places.take(network);
     try {
-      if (this.waiting > maxWaiting) throw new Error('too many sign-ins wait for the identity provider');
+      if (!hasPlace) throw new Error('too many sign-ins wait for the identity provider');
       url = await next();
     } catch (error) {
       const reason = reasonOf(error);
       if (reason === 'unavailable') this.log.warn({ error }, 'could not sign a person in');
       url = `${request.publicOrigin}/console/#sign-in=${reason}`;
     } finally {
-      this.waiting -= 1;
+      if (hasPlace) this.places.giveBack(network);
     }
     void reply.redirect(url, 302);
   }

@@ -5,17 +5,28 @@ import type { Caller } from '../auth/caller.js';
 
 /**
  * Whom the run of a call is counted for: the tags of the call and of its key, and the end user. Undefined if there are
- * none. Throws a 400 for malformed headers, and a 403 if the call contradicts its key.
+ * none. Throws a 400 for malformed headers and for what the workspace demands and the call lacks, and a 403 if the call
+ * contradicts its key.
  */
 export function attributionOfCall(
   headers: IncomingHttpHeaders,
-  { tags: fixed }: Pick<Caller, 'tags'>,
+  { tags: fixed, requiredTags, requiresUser }: Pick<Caller, 'tags' | 'requiredTags' | 'requiresUser'>,
 ): Attribution | undefined {
   const { 'x-service-tags': list, 'x-service-user': user } = headers;
-  if (list === undefined && user === undefined && fixed === null) return undefined;
   if (user !== undefined && !isUser(String(user)))
     throw new RouterError('invalid_input', 'X-Service-User must be 1 to 128 visible ASCII characters.');
   const tags = withFixed(list === undefined ? {} : listedTags(String(list)), fixed ?? {});
+  const missing = requiredTags.find((name) => tags[name] === undefined);
+  if (missing !== undefined)
+    throw new RouterError(
+      'invalid_input',
+      `The workspace requires the tag "${missing}" on each run, in X-Service-Tags or as a tag of the key.`,
+    );
+  if (requiresUser && user === undefined)
+    throw new RouterError(
+      'invalid_input',
+      'The workspace requires an end user on each run, in X-Service-User.',
+    );
   return attributionOf(tags, user === undefined ? undefined : String(user)) ?? undefined;
 }
 

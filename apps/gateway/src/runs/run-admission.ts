@@ -14,6 +14,7 @@ import type { FastifyReply } from 'fastify';
 import { namePayer, nameRun } from '../answers/run-of-call.js';
 import { nameUnknownFields } from '../answers/unknown-fields.js';
 import { attributionOfCall } from './attribution.js';
+import { attemptOf } from './held/delivered-results.js';
 import { conflict, JoinedRuns } from './joined-runs.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunPayloads } from './run-payloads.js';
@@ -102,7 +103,11 @@ export class RunAdmission {
         ...(attribution && { attribution }),
       },
       ...(key !== undefined && fingerprint !== undefined && { key, fingerprint }),
-      ...(unkeyed !== undefined && { heldBy: processName, fingerprint: unkeyed }),
+      ...(unkeyed !== undefined && {
+        heldBy: processName,
+        fingerprint: unkeyed,
+        attempt: attemptOf(request),
+      }),
       body,
     });
     const admitted = await admitting.finally(measured).catch((error: unknown) => {

@@ -60,6 +60,14 @@ export class SamplesController {
       'Every workspace that may see the model, and anyone with the link, then sees the input and the output, but neither the workspace nor the cost. The run is kept and shared, and is a sample until it is unpinned, deleted, no longer kept or no longer shared. Its files count in the limits of its workspace. Pinning a sample has no effect.',
     answers: [
       answer(204, 'The run is a sample.'),
+      failure(
+        403,
+        ['forbidden'],
+        'The credential lacks `operate`, or the workspace of the run does not allow samples.',
+        {
+          headers: ['X-Service-Run-Id'],
+        },
+      ),
       notFound,
       failure(
         409,
@@ -82,6 +90,12 @@ export class SamplesController {
     const pinned = await this.samples.pin(run, await this.kept.objectsOf(runId), credential);
     const { result, maxAllowed } = foundRun(pinned, runId);
     if (result === 'expired') foundRun('aged_out', runId);
+    else if (result === 'not_allowed')
+      throw new RouterError(
+        'forbidden',
+        'The workspace of the run does not allow samples. Its `allow_samples` must be set first.',
+        { headers: { [runIdHeader]: runId } },
+      );
     else if (result === 'samples')
       throw new RouterError(
         'invalid_input',

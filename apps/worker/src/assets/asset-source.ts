@@ -1,11 +1,12 @@
 import { SETTINGS } from '#infrastructure';
-import { type KeyedProvider, credentialHeaders, credentialUrl } from '#providers';
+import type { HttpReply, KeyedProvider } from '#providers';
 import { essenceOf, isJsonType, shortened } from '#schemas';
 import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import picomatch from 'picomatch';
-import { type Dispatcher, request } from 'undici';
+import { request } from 'undici';
 import { requestIdOf } from '../attempts/reading.js';
+import { CarriedSecrets } from '../calls/carried-secrets.js';
 import { OutboundAgents } from '../calls/outbound-agents.js';
 import { discardBody } from '../calls/provider-client.js';
 import type { ResolveTerms } from '../resolver/name-resolver.js';
@@ -42,6 +43,8 @@ interface Source {
   body: Readable;
 }
 
+type Reply = Pick<HttpReply, 'status' | 'headers'> & { body: Readable };
+
 const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 3;
 
@@ -71,8 +74,8 @@ export class AssetSource {
     for (let hop = 0; hop <= maxRedirects; hop += 1) {
       isOwn &&= next.origin === new URL(provider.base).origin;
       const reply = await this.get(next, provider, isOwn, terms);
-      if (!redirects.has(reply.statusCode)) return this.accept(reply, isDataAt(next, provider));
-      const location = textOf(reply.headers['location']);
+      if (!redirects.has(reply.status)) return this.accept(reply, isDataAt(next, provider));
+      const location = reply.headers['location'] ?? '';
       discardBody(reply.body);
       if (!URL.canParse(location, next.href))
         throw new NotCopied('redirects', 'redirects without a valid location');
@@ -81,47 +84,45 @@ export class AssetSource {
     throw new NotCopied('redirects', `redirects more than ${maxRedirects} times`);
   }
 
-  private async get(
-    url: URL,
-    provider: KeyedProvider,
-    isOwn: boolean,
-    terms: ResolveTerms,
-  ): Promise<Dispatcher.ResponseData> {
+  private async get(url: URL, provider: KeyedProvider, isOwn: boolean, terms: ResolveTerms): Promise<Reply> {
     const dispatcher = isOwn ? this.agents.trusted : await this.agents.toAsset(url, terms);
     if (dispatcher === null || url.username !== '') {
       throw new NotCopied('refused_address', `${url.hostname} may not be called`);
     }
-    const { adapter } = provider;
-    const secret = provider.key?.secret;
-    const call = { method: 'GET', url: url.href } as const;
-    return request(adapter.assetsNeedKey ? credentialUrl(adapter, call, secret) : url, {
+    const { adapter, key } = provider;
+    const secrets = new CarriedSecrets(key?.secret);
+    // Most assets are fetched without our key, even from the provider's own API: a model may echo a caller's URL, and
+    // callers must not reach what only our key can open.
+    const secret = adapter.assetsNeedKey ? key?.secret : undefined;
+    const credential = secrets.authenticate(adapter, { method: 'GET', url: url.href }, secret);
+    const reply = await request(credential.url, {
       method: 'GET',
-      headers: {
-        'accept-encoding': 'identity',
-        // Most assets are fetched without our key, even from the provider's own API: a model may echo a
-        // caller's URL, and callers must not reach what only our key can open.
-        ...(adapter.assetsNeedKey && credentialHeaders(adapter, call, secret, Date.now())),
-      },
+      headers: { 'accept-encoding': 'identity', ...credential.headers },
       dispatcher,
       signal: terms.signal,
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+    return {
+      status: reply.statusCode,
+      headers: secrets.cleanedFields(reply.headers),
+      body: secrets.cleaned(reply.body),
+    };
   }
 
-  private accept(reply: Dispatcher.ResponseData, mayBeData: boolean): Source {
+  private accept(reply: Reply, mayBeData: boolean): Source {
     const trouble = this.troubleWith(reply, mayBeData);
     if (trouble === null) return { mediaType: mediaTypeOf(reply), body: reply.body };
     discardBody(reply.body);
     throw trouble;
   }
 
-  private troubleWith(reply: Dispatcher.ResponseData, mayBeData: boolean): NotCopied | null {
-    const { statusCode, headers } = reply;
-    const facts = { status: statusCode, requestId: requestIdOf(headers) };
-    if (statusCode !== 200) return new NotCopied('status', `answered HTTP ${statusCode}`, facts);
+  private troubleWith(reply: Reply, mayBeData: boolean): NotCopied | null {
+    const { status, headers } = reply;
+    const facts = { status, requestId: requestIdOf(headers) };
+    if (status !== 200) return new NotCopied('status', `answered HTTP ${status}`, facts);
     // Encoded bodies would be stored compressed, and browsers could not display them.
-    const encoding = textOf(headers['content-encoding']).toLowerCase();
+    const encoding = (headers['content-encoding'] ?? '').toLowerCase();
     if (!['', 'identity'].includes(encoding))
       return new NotCopied('encoding', `is encoded as ${encoding}`, facts);
     const mediaType = mediaTypeOf(reply);
@@ -143,8 +144,4 @@ export class AssetSource {
 const isDataAt = ({ pathname }: URL, { adapter }: KeyedProvider): boolean =>
   /\.json$/i.test(pathname) && !adapter.assetsNeedKey;
 
-const textOf = (header: string | string[] | undefined): string =>
-  Array.isArray(header) ? (header[0] ?? '') : (header ?? '');
-
-const mediaTypeOf = ({ headers }: Dispatcher.ResponseData): string =>
-  textOf(headers['content-type']) || 'application/octet-stream';
+const mediaTypeOf = ({ headers }: Reply): string => headers['content-type'] || 'application/octet-stream';

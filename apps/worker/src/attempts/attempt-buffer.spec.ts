@@ -1,13 +1,13 @@
 import { expect, it } from '@jest/globals';
-import { AttemptBuffer, gatherMs, type MadeAttempt, repeatMs } from './attempt-buffer.js';
+import type { Attempt } from '#persistence';
+import { AttemptBuffer, gatherMs, repeatMs } from './attempt-buffer.js';
 
-const attempt = (status: number, reply?: string): MadeAttempt => ({
+const attempt = (status: number, reply?: string): Attempt => ({
   provider: 'fal',
   phase: 'poll',
   status,
   class: 'provider_failed',
   reading: `poll answered HTTP ${status}`,
-  secret: undefined,
   reply,
 });
 

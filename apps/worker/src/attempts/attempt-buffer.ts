@@ -10,11 +10,8 @@ const maxKinds = 20;
 const maxWaiting = 20;
 const maxRuns = 5_000;
 
-/** An attempt as it happened. `secret` is the key that the call carried, which the reply may contain. */
-export type MadeAttempt = Attempt & { secret: string | undefined };
-
 /** Equal consecutive attempts, with the times of the first and the last one. */
-export interface WaitingAttempt extends MadeAttempt {
+export interface WaitingAttempt extends Attempt {
   count: number;
   firstMs: number;
   lastMs: number;
@@ -46,7 +43,7 @@ export class AttemptBuffer {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  add(runId: string, attempt: MadeAttempt): void {
+  add(runId: string, attempt: Attempt): void {
     const nowMs = this.now();
     const noted = this.notedOf(runId, nowMs);
     const kind = kindOf(attempt);

@@ -4,7 +4,7 @@ import type { AttemptRepository } from '#persistence';
 import type { HttpReply } from '#providers';
 import { AttemptRecorder } from './attempt-recorder.js';
 
-const provider = { name: 'fal', key: { name: 'default', secret: 'key-of-the-provider' } };
+const provider = { name: 'fal' };
 const trouble = { phase: 'submit', class: 'provider_failed', retry: 'never', reading: 'It failed.' } as const;
 const reply = (body: string | Uint8Array, headers = {}): HttpReply => ({
   status: 500,
@@ -64,13 +64,13 @@ it('writes status, class, the provider’s id of the call and the beginning of t
 
 it('writes at most 2 KiB of a reply, without the key, URLs and the prompt that it quotes', async () => {
   const { attempts, written } = recorder({ run: JSON.stringify({ prompt }) });
-  const body = `{"key":"key-of-the-provider","url":"https://cdn.example/x?sig=1","prompt":"${prompt}","log":"${'é '.repeat(5000)}"}`;
+  const body = `{"api_key":"key-of-the-provider","url":"https://cdn.example/x?sig=1","prompt":"${prompt}","log":"${'é '.repeat(5000)}"}`;
   attempts.note(provider, 'run', trouble, reply(body));
   await attempts.write(Infinity);
   const shown = written[0]?.attempts[0]?.reply ?? '';
   expect(Buffer.byteLength(shown)).toBeGreaterThan(2000);
   expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(2048);
-  expect(shown).toMatch(/^\{"key":"\[redacted\]","url":"https:\/\/cdn.example\/…","prompt":"word0 /);
+  expect(shown).toMatch(/^\{"api_key":"\[redacted\]","url":"https:\/\/cdn.example\/…","prompt":"word0 /);
   expect(shown).toContain('characters of the input]');
   expect(shown).not.toContain(prompt.slice(0, 201));
   expect(shown).not.toContain('\uFFFD');

@@ -32,18 +32,17 @@ export class AttemptRecorder extends BackgroundWriter {
 
   /** Notes a call. `signal` is what came back, if the call was made. */
   note(
-    { name, key }: Pick<KeyedProvider, 'name' | 'key'>,
+    { name }: Pick<KeyedProvider, 'name'>,
     runId: string,
     trouble: Omit<Attempt, 'provider'>,
     signal?: Signal,
   ): void {
-    const reading = withoutSecrets(trouble.reading, key?.secret);
+    const reading = withoutSecrets(trouble.reading);
     this.buffer.add(runId, {
       ...trouble,
       ...(signal && replyFacts(signal)),
       provider: name,
       reading,
-      secret: key?.secret,
     });
   }
 
@@ -82,7 +81,7 @@ export class AttemptRecorder extends BackgroundWriter {
 const mayQuote = ({ reply }: Attempt): boolean => reply !== undefined && reply.length > maxEchoed;
 
 function notedAs(waiting: WaitingAttempt, input: Uint8Array | undefined, nowMs: number): NotedAttempt {
-  const { firstMs, lastMs, reply, secret, ...attempt } = waiting;
+  const { firstMs, lastMs, reply, ...attempt } = waiting;
   const noted = { ...attempt, firstAgoMs: nowMs - firstMs, lastAgoMs: nowMs - lastMs };
-  return reply === undefined ? noted : { ...noted, reply: redactedReply(reply, secret, input) };
+  return reply === undefined ? noted : { ...noted, reply: redactedReply(reply, input) };
 }

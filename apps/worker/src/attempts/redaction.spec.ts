@@ -1,12 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { maxEchoed, withoutEchoes, withoutLongStrings, withoutSecrets } from './redaction.js';
 
-const secrets = ['0f3c-our-own-key-77', 'access77id:private99key'];
-
 describe('a shown text has no credentials', () => {
   it.each([
-    ['the key of the call', 'the key 0f3c-our-own-key-77 is disabled', 'the key [redacted] is disabled'],
-    ['a part of it', '{"id":"access77id"}', '{"id":"[redacted]"}'],
     ['a bearer token', 'got "Authorization: Bearer abc.def-123"', 'got "Authorization: [redacted]"'],
     ['a bearer token by itself', 'no such user: bearer 0123456789abcdef', 'no such user: bearer [redacted]'],
     [
@@ -24,13 +20,13 @@ describe('a shown text has no credentials', () => {
       String.raw`"{\"token\": \"[redacted]\"}"`,
     ],
   ])('%s', (_what, text, shown) => {
-    expect(secrets.reduce((rest, secret) => withoutSecrets(rest, secret), text)).toBe(shown);
+    expect(withoutSecrets(text)).toBe(shown);
   });
 
   it('and keeps what looks like one but is not', () => {
     const text =
       '{"max_tokens":100,"error":"invalid_token","code":"E1234","task":"3f0c8e2a-1111-4222-8333-944455556666"}';
-    expect(withoutSecrets(text, 'another-key')).toBe(text);
+    expect(withoutSecrets(text)).toBe(text);
   });
 });
 

@@ -1,9 +1,6 @@
-import type { HttpReply } from '#providers';
 import { longStringsOf, stringAt } from '#schemas';
 
 const redacted = '[redacted]';
-/** Parts of a secret, such as `<id>:<key>`, are also secret, but short ones are ordinary words. */
-const minSecretPart = 8;
 
 /** A scheme and a host, also in JSON that escapes slashes, then the rest of the URL. Only the host is shown. */
 const url =
@@ -32,12 +29,8 @@ const patterns: readonly [RegExp, string | ((match: string, ...groups: string[])
 const maxReplyBytes = 2 * 1024;
 
 /** Redacts a reply for operators. Without an input to compare with, every long string may quote it. */
-export function redactedReply(
-  reply: string,
-  secret: string | undefined,
-  input: Uint8Array | undefined,
-): string {
-  const open = withoutSecrets(reply, secret);
+export function redactedReply(reply: string, input: Uint8Array | undefined): string {
+  const open = withoutSecrets(reply);
   if (reply.length <= maxEchoed) return open;
   return beginningOf(input ? withoutEchoes(open, input) : withoutLongStrings(open));
 }
@@ -46,39 +39,12 @@ export function redactedReply(
 const beginningOf = (text: string): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, maxReplyBytes), { stream: true });
 
-/** Removes credentials, and everything but the host of URLs. `secret` is the key that the call carried. */
-export function withoutSecrets(text: string, secret?: string): string {
-  const hidden = partsOf(secret).reduce((rest, part) => rest.replaceAll(part, redacted), text);
-  return patterns.reduce((rest, [pattern, by]) => rest.replaceAll(pattern, by as string), hidden);
-}
-
-/** The secret, and those of its parts that are secret too. */
-const partsOf = (secret = ''): string[] =>
-  [secret, ...secret.split(/[\s:,;|&=]+/)].filter(
-    (part) => part !== '' && (part.length >= minSecretPart || part === secret),
-  );
-
 /**
- * A provider's reply without the key that the call carried, for a key of a workspace: nothing that anyone may read
- * shows it, not even an output that repeats it. Other replies are returned unchanged.
+ * Removes what looks like a credential of others, such as those in a caller's input, and everything but the host of URLs.
+ * The secrets that a call carried are not in its reply.
  */
-export function withoutKey<Reply extends Pick<HttpReply, 'headers' | 'body' | 'passedOn'>>(
-  reply: Reply,
-  secret: string,
-): Reply {
-  const parts = partsOf(secret).flatMap((part) => [part, jsonSpelling(part)]);
-  const clean = (bytes: Uint8Array): Uint8Array => {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (!parts.some((part) => buffer.includes(part))) return bytes;
-    return Buffer.from(hide(buffer.toString('latin1')), 'latin1');
-  };
-  const hide = (text: string) => parts.reduce((rest, part) => rest.replaceAll(part, redacted), text);
-  return {
-    ...reply,
-    headers: Object.fromEntries(Object.entries(reply.headers).map(([name, value]) => [name, hide(value)])),
-    body: clean(reply.body),
-    ...(reply.passedOn && { passedOn: clean(reply.passedOn) }),
-  };
+export function withoutSecrets(text: string): string {
+  return patterns.reduce((rest, [pattern, by]) => rest.replaceAll(pattern, by as string), text);
 }
 
 /** Maximum number of characters that the input may contribute to a shown text, in all. */

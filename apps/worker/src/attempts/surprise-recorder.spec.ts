@@ -4,8 +4,8 @@ import type { NotedSurprise } from '#persistence';
 import type { HttpReply, Surprise } from '#providers';
 import { SurpriseRecorder } from './surprise-recorder.js';
 
-const provider = { name: 'bfl', key: { name: 'default', secret: 'key-of-the-provider' } };
-const unknown: Surprise = { kind: 'unknown_status', note: 'It says “key-of-the-provider”.' };
+const provider = { name: 'bfl' };
+const unknown: Surprise = { kind: 'unknown_status', note: 'It says “Bearer key-of-the-provider”.' };
 const reply = (body: string): HttpReply => ({ status: 200, headers: {}, body: Buffer.from(body) });
 const prompt = Array.from({ length: 60 }, (_, nth) => `word${nth * 31}`).join(' ');
 
@@ -35,7 +35,7 @@ it('counts each reply, and writes the newest of each provider and kind', async (
   const { surprises, written, metrics } = recorder();
   surprises.note(provider, 'first', unknown, reply('{"status":"Composing"}'));
   surprises.note(provider, 'second', unknown, reply('{"status":"Painting"}'));
-  surprises.note({ name: 'fal', key: undefined }, 'third', { kind: 'missing_cost', note: 'No cost.' });
+  surprises.note({ name: 'fal' }, 'third', { kind: 'missing_cost', note: 'No cost.' });
   await surprises.write();
   expect(written).toEqual([
     [
@@ -45,7 +45,7 @@ it('counts each reply, and writes the newest of each provider and kind', async (
         count: 2,
         agoMs: expect.any(Number),
         runId: 'second',
-        detail: 'It says “[redacted]”.',
+        detail: 'It says “Bearer [redacted]”.',
         httpStatus: 200,
         reply: '{"status":"Painting"}',
       },

@@ -16,7 +16,6 @@ const everyMs = 5_000;
 /** The surprises of one kind since the last write, and the newest of them. */
 interface Gathered {
   provider: string;
-  secret: string | undefined;
   count: number;
   runId: string;
   atMs: number;
@@ -42,7 +41,7 @@ export class SurpriseRecorder extends BackgroundWriter {
   }
 
   note(
-    { name: provider, key: used }: Pick<KeyedProvider, 'name' | 'key'>,
+    { name: provider }: Pick<KeyedProvider, 'name'>,
     runId: string,
     surprise: Surprise,
     reply?: Signal,
@@ -55,7 +54,6 @@ export class SurpriseRecorder extends BackgroundWriter {
     const count = (this.gathered.get(key)?.count ?? 0) + 1;
     this.gathered.set(key, {
       provider,
-      secret: used?.secret,
       count,
       runId,
       atMs: performance.now(),
@@ -74,7 +72,7 @@ export class SurpriseRecorder extends BackgroundWriter {
 }
 
 function noted(
-  { provider, secret, count, runId, atMs, surprise: { kind, note }, facts: { status, reply } }: Gathered,
+  { provider, count, runId, atMs, surprise: { kind, note }, facts: { status, reply } }: Gathered,
   input: Uint8Array | undefined,
 ): NotedSurprise {
   return {
@@ -83,8 +81,8 @@ function noted(
     count,
     agoMs: performance.now() - atMs,
     runId,
-    detail: withoutSecrets(note, secret),
+    detail: withoutSecrets(note),
     httpStatus: status,
-    reply: reply === undefined ? undefined : redactedReply(reply, secret, input),
+    reply: reply === undefined ? undefined : redactedReply(reply, input),
   };
 }

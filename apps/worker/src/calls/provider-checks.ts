@@ -45,9 +45,18 @@ export class ProviderChecks implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Starts the calls without waiting for them, so that a provider that hangs does not delay the others. */
   private async round(): Promise<void> {
+    const { rekeyed } = this.providers;
+    for (const [name, kept] of rekeyed) {
+      await this.checks.forgetKeys(name, kept);
+      if (rekeyed.get(name) === kept) rekeyed.delete(name);
+      this.start([name]);
+    }
     const providers = this.providers.checkable();
-    if (providers.length === 0) return;
-    for (const name of await this.checks.take(providers)) {
+    if (providers.length > 0) this.start(await this.checks.take(providers));
+  }
+
+  private start(names: readonly string[]): void {
+    for (const name of names) {
       const call = this.check(name)
         .catch((error: unknown) => this.outage.warn({ error, provider: name }, 'could not check a provider'))
         .finally(() => this.calls.delete(call));
@@ -58,7 +67,7 @@ export class ProviderChecks implements OnApplicationBootstrap, OnModuleDestroy {
   /** Checks every key, and answers for the first one that is not accepted. */
   private async check(name: string): Promise<void> {
     const provider = this.providers.get(name);
-    if (!provider) return;
+    if (!provider?.check) return;
     const named = isPool(provider.keys);
     const checks = provider.keys.map(async (key) => {
       const answer = await this.checkKey(provider, key);

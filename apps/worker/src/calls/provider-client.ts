@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { SETTINGS } from '#infrastructure';
 import { Metrics, withTimeout } from '#observability';
-import {
-  credentialHeaders,
-  credentialUrl,
-  type HttpCall,
-  type HttpReply,
-  isPool,
-  type KeyedProvider,
-  type Signal,
-} from '#providers';
+import { type HttpCall, type HttpReply, isPool, type KeyedProvider, type Signal } from '#providers';
 import { essenceOf, isJsonType } from '#schemas';
 import { maxRowBytes, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
-import { withoutKey } from '../attempts/redaction.js';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
+import { CarriedSecrets } from './carried-secrets.js';
 import { collectEvents, type PassOn } from './event-stream.js';
 import { faultOf, NotConnected } from './fault.js';
 import { OutboundAgents } from './outbound-agents.js';
@@ -46,7 +38,7 @@ export interface OutboundCall {
 /**
  * Makes one call to a provider and turns whatever happens into a `Signal`; it never throws. The provider's
  * configured origin is trusted; any other URL came from a reply and goes through the guarded agent. Redirects
- * are not followed, because no provider's protocol needs them.
+ * are not followed, because no provider's protocol needs them. A reply has none of the secrets that the call carried.
  */
 @Injectable()
 export class ProviderClient {
@@ -79,7 +71,7 @@ export class ProviderClient {
         op: outbound.operation,
         result,
       });
-    return 'fault' in reply || key?.ownId === undefined ? reply : withoutKey(reply, key.secret);
+    return reply;
   }
 
   /** Sends the secret, or a token if the provider needs one. A rejected token is replaced once. */
@@ -89,13 +81,16 @@ export class ProviderClient {
     const { exchange } = adapter;
     // Not a final failure: the operator may add the key, and another worker may have it.
     if (secret === undefined) return { fault: 'not_sent', cause: 'no_key' };
-    const send = (credential: string | undefined) => this.send(provider, outbound, credential);
+    const secrets = new CarriedSecrets(secret);
+    const send = (credential: string | undefined) => this.send(provider, outbound, secrets, credential);
     if (!exchange) return send(secret);
     const token = () =>
       this.tokens.of(provider, exchange, secret, (call) =>
         this.send(
           provider,
           { ...outbound, operation: 'resume', call, timeoutMs: tokenMs, signal: undefined },
+          // Nothing but the token is read from this reply, so the token stays in it.
+          new CarriedSecrets(undefined),
           undefined,
           this.agents.trusted,
         ),
@@ -113,20 +108,19 @@ export class ProviderClient {
   private async send(
     provider: KeyedProvider,
     outbound: OutboundCall,
+    secrets: CarriedSecrets,
     secret: string | undefined,
     agent?: Dispatcher,
   ): Promise<Signal> {
     const { workspaceId, call } = outbound;
+    const credential = secrets.authenticate(provider.adapter, call, secret);
     const headers = {
       'accept-encoding': 'identity',
       ...call.headers,
       ...(call.uniqueHeader && { [call.uniqueHeader]: randomUUID() }),
-      ...credentialHeaders(provider.adapter, call, secret, Date.now()),
+      ...credential.headers,
     };
-    const signed = {
-      ...outbound,
-      call: { ...call, headers, url: credentialUrl(provider.adapter, call, secret) },
-    };
+    const signed = { ...outbound, call: { ...call, headers, url: credential.url } };
     // Once a stream has begun, it decides itself how it ends when its caller leaves.
     using beginning = new Beginning(outbound.signal);
     return withTimeout(outbound.timeoutMs, beginning.signal, async (signal) => {
@@ -134,7 +128,7 @@ export class ProviderClient {
         const terms = { workspaceId, signal };
         const dispatcher = agent ?? (await this.agents.to(new URL(call.url), provider.base, terms));
         if (dispatcher === null) return { fault: 'not_sent', cause: 'refused_address' };
-        return await this.exchange(signed, dispatcher, signal, beginning);
+        return await this.exchange(signed, secrets, dispatcher, { signal, beginning });
       } catch (error) {
         if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
         // A failed connection proves that nothing was sent, even if it failed because of the time limit.
@@ -146,14 +140,14 @@ export class ProviderClient {
 
   private async exchange(
     outbound: OutboundCall,
+    secrets: CarriedSecrets,
     dispatcher: Dispatcher,
-    signal: AbortSignal,
-    beginning: Beginning,
+    { signal, beginning }: { signal: AbortSignal; beginning: Beginning },
   ): Promise<Signal> {
     const { url, method, headers, pieces, body: whole } = outbound.call;
     const quietMs = outbound.call.stream ? this.settings.STREAM_IDLE_MS : 0;
     const streamed = pieces && this.payloads.stream(pieces, signal);
-    const reply = await request(url, {
+    const answer = await request(url, {
       method,
       headers: { ...headers, ...(streamed && { 'content-length': String(streamed.bytes) }) },
       body: streamed?.body ?? whole ?? null,
@@ -162,31 +156,31 @@ export class ProviderClient {
       headersTimeout: quietMs,
       bodyTimeout: quietMs,
     });
-    const body = decoded(reply);
+    const reply = { status: answer.statusCode, headers: secrets.cleanedFields(answer.headers) };
+    const body = secrets.cleaned(decoded(answer));
     if (isEventStream(outbound.call, reply)) beginning[Symbol.dispose]();
     const collecting = this.collect(reply, body, outbound, signal);
     return collecting.finally(() => {
       discardBody(body);
-      discardBody(reply.body);
+      discardBody(answer.body);
     });
   }
 
   /** Collects text and JSON in memory. Large files, which adapters do not read, are stored as they arrive. */
   private async collect(
-    { statusCode, headers }: Dispatcher.ResponseData,
+    reply: Pick<HttpReply, 'status' | 'headers'>,
     body: Readable,
     { runId, share, operation, call, passOn, closing, signal: cancelled }: OutboundCall,
     signal: AbortSignal,
   ): Promise<HttpReply | { fault: 'oversize' }> {
-    const reply = { status: statusCode, headers: flatten(headers) };
-    if (call.stream && isEventStream(call, { statusCode, headers })) {
+    if (call.stream && isEventStream(call, reply)) {
       const mediaType = reply.headers['content-type'] ?? '';
       const maxBytes = this.settings.STREAM_MAX_BYTES;
       const terms = { ...call.stream, mediaType, maxBytes, share, passOn, signal, cancelled, closing };
       return { ...reply, ...(await collectEvents(body, terms)) };
     }
     const isFile =
-      statusCode === 200 && operation !== 'check' && !isText(reply.headers['content-type'] ?? '');
+      reply.status === 200 && operation !== 'check' && !isText(reply.headers['content-type'] ?? '');
     const chunks: Buffer[] = [];
     let size = 0;
     const arriving = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
@@ -230,11 +224,9 @@ class Beginning implements Disposable {
 
 const isEventStream = (
   { stream }: HttpCall,
-  { statusCode, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
+  { status, headers }: Pick<HttpReply, 'status' | 'headers'>,
 ): boolean =>
-  stream !== undefined &&
-  statusCode === 200 &&
-  essenceOf([headers['content-type'] ?? ''].flat().join(', ')) === 'text/event-stream';
+  stream !== undefined && status === 200 && essenceOf(headers['content-type'] ?? '') === 'text/event-stream';
 
 const decoders: Record<string, () => Duplex> = {
   gzip: createGunzip,
@@ -263,11 +255,3 @@ async function* rest(chunks: Buffer[], arriving: AsyncIterator<Buffer>): AsyncGe
 /** JSON or plain text, which an adapter reads. */
 const isText = (contentType: string): boolean =>
   contentType === '' || essenceOf(contentType).startsWith('text/') || isJsonType(contentType);
-
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  );
-}

@@ -3,13 +3,29 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from typing import Any, AsyncIterator, Awaitable, Optional, TypeVar, Union, cast
+from contextlib import suppress
+from typing import Any, AsyncGenerator, AsyncIterator, Awaitable, Optional, TypeVar, Union, cast
+from weakref import WeakSet
 
 import anyio
 import anyio.to_thread
 import httpx
 
-from ._steps import Chunk, ConnectionLost, Emit, Flow, Head, Notify, Open, Pause, Progress, Read
+from ._steps import (
+    LEAVING_S,
+    Chunk,
+    ConnectionLost,
+    Emit,
+    Flow,
+    Head,
+    Leaving,
+    Notify,
+    Open,
+    Pause,
+    Progress,
+    Read,
+    Request,
+)
 from ._types import File
 
 T = TypeVar("T")
@@ -22,8 +38,13 @@ class AsyncTransport:
         self._is_own = client is None
         # The router limits the runs in flight, so the client does not.
         self._client = client or httpx.AsyncClient(limits=httpx.Limits(max_connections=None))
+        self._iterated: "WeakSet[AsyncGenerator[Any, None]]" = WeakSet()
 
     async def close(self) -> None:
+        for iterated in list(self._iterated):
+            # A task that is inside of it leaves it by itself.
+            with suppress(RuntimeError):
+                await iterated.aclose()
         if self._is_own:
             await self._client.aclose()
 
@@ -34,18 +55,35 @@ class AsyncTransport:
         return progress.result
 
     def iterate(self, flow: Flow[None]) -> AsyncIterator[Any]:
-        return self._emitted(Progress(flow))
+        iterated = self._emitted(Progress(flow))
+        self._iterated.add(iterated)
+        return iterated
 
-    async def _emitted(self, progress: Progress[T]) -> AsyncIterator[Any]:
-        async with _Exchange(self._client) as exchange:
-            while (step := progress.next()) is not None:
-                if isinstance(step, Emit):
-                    yield step.value
-                    continue
-                try:
-                    progress.brought = await exchange.perform(step)
-                except ConnectionLost as error:
-                    progress.lost = error
+    async def _emitted(self, progress: Progress[T]) -> AsyncGenerator[Any, None]:
+        leaving: Optional[Request] = None
+        try:
+            async with _Exchange(self._client) as exchange:
+                while (step := progress.next()) is not None:
+                    if isinstance(step, Emit):
+                        yield step.value
+                        continue
+                    if isinstance(step, Leaving):
+                        leaving = step.request
+                        continue
+                    try:
+                        progress.brought = await exchange.perform(step)
+                    except ConnectionLost as error:
+                        progress.lost = error
+        except (GeneratorExit, anyio.get_cancelled_exc_class()):
+            if leaving is not None:
+                await self._send(leaving)
+            raise
+
+    async def _send(self, request: Request) -> None:
+        method, url, headers, body = request
+        # Nobody waits for the answer, and a run that has ended needs no cancellation. A cancelled task sends it, too.
+        with suppress(httpx.HTTPError, RuntimeError), anyio.CancelScope(shield=True):
+            await self._client.request(method, url, headers=dict(headers), content=body, timeout=LEAVING_S)
 
 
 class _Exchange:

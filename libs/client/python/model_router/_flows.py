@@ -14,7 +14,7 @@ from ._errors import RouterError, ids_of, unknown_fields_of
 from ._events import EventParser, failure_in
 from ._follow import follow, status_of, url_of
 from ._media_type import is_json
-from ._steps import ConnectionLost, Emit, Flow, Head, Notify, Step, next_chunk
+from ._steps import ConnectionLost, Emit, Flow, Head, Leaving, next_chunk, Notify, Step
 from ._types import CancelAnswer, File, Quote, Result, Run, Usage
 from ._uploads import uploaded, with_files_uploaded
 
@@ -102,6 +102,10 @@ class Flows:
             is_stream=True,
         )
         request_id, call_id = ids_of(answer.headers)
+        # Nobody knows the generated key, so nobody could collect the rest.
+        if request_id is not None and labels.idempotency_key is None:
+            cancel_path = f"/v2/models/{_path_of(model)}/requests/{request_id}/cancel"
+            yield Leaving(self._connection.request("PUT", cancel_path))
 
         def failure(bucket: str, message: str) -> RouterError:
             return RouterError(
@@ -270,7 +274,9 @@ class _Shown:
 def _path_of(model: str) -> str:
     if "/" not in model:
         raise ValueError(f'{model!r} is not a model id: write provider/model, such as "bfl/flux-2-pro".')
-    return quote(model, safe="/:@")
+    # Nothing in an id may add a segment or a query, because another path may run something else.
+    provider, name = model.split("/", 1)
+    return f"{quote(provider, safe=':@')}/{quote(name, safe=':@')}"
 
 
 def _tags_text(tags: Mapping[str, str]) -> str:

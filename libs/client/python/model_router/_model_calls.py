@@ -114,7 +114,11 @@ class ModelCalls:
         user: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Iterator[Event]:
-        """Runs a model that can stream its output, and yields the provider's server-sent events as they come."""
+        """Runs a model that can stream its output, and yields the provider's server-sent events as they come.
+
+        Leaving the stream cancels the run, unless you passed an `idempotency_key`: then the run continues, and the same
+        call with the same key streams it again.
+        """
         labels = Labels(idempotency_key, tags, user)
         return self._transport.iterate(self._flows.stream(model, input, extra, labels, timeout))
 
@@ -232,7 +236,11 @@ class AsyncModelCalls:
         user: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> AsyncIterator[Event]:
-        """Runs a model that can stream its output, and yields the provider's server-sent events as they come."""
+        """Runs a model that can stream its output, and yields the provider's server-sent events as they come.
+
+        Leaving the stream cancels the run, unless you passed an `idempotency_key`: then the run continues, and the same
+        call with the same key streams it again.
+        """
         labels = Labels(idempotency_key, tags, user)
         return self._transport.iterate(self._flows.stream(model, input, extra, labels, timeout))
 

@@ -12,6 +12,9 @@ from ._types import File
 
 T = TypeVar("T")
 
+# How long the request of `Leaving` may take.
+LEAVING_S = 10.0
+
 
 class Request(NamedTuple):
     method: str
@@ -61,7 +64,13 @@ class Emit(NamedTuple):
     value: Any
 
 
-Step = Union[Open, Chunk, Pause, Read, Notify, Emit]
+class Leaving(NamedTuple):
+    """If the caller leaves from now on, before the flow has ended, this request is sent."""
+
+    request: Request
+
+
+Step = Union[Open, Chunk, Pause, Read, Notify, Emit, Leaving]
 Flow = Generator[Step, Any, T]
 
 

@@ -2,11 +2,27 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Dict, Iterator, Optional, TypeVar, Union
+from contextlib import suppress
+from typing import Any, Dict, Generator, Iterator, Optional, TypeVar, Union
+from weakref import WeakSet
 
 import httpx
 
-from ._steps import Chunk, ConnectionLost, Emit, Flow, Head, Notify, Open, Pause, Progress, Read
+from ._steps import (
+    LEAVING_S,
+    Chunk,
+    ConnectionLost,
+    Emit,
+    Flow,
+    Head,
+    Leaving,
+    Notify,
+    Open,
+    Pause,
+    Progress,
+    Read,
+    Request,
+)
 from ._types import File
 
 T = TypeVar("T")
@@ -19,8 +35,13 @@ class Transport:
         self._is_own = client is None
         # The router limits the runs in flight, so the client does not.
         self._client = client or httpx.Client(limits=httpx.Limits(max_connections=None))
+        self._iterated: "WeakSet[Generator[Any, None, None]]" = WeakSet()
 
     def close(self) -> None:
+        for iterated in list(self._iterated):
+            # A thread that is inside of it leaves it by itself.
+            with suppress(ValueError):
+                iterated.close()
         if self._is_own:
             self._client.close()
 
@@ -31,18 +52,35 @@ class Transport:
         return progress.result
 
     def iterate(self, flow: Flow[None]) -> Iterator[Any]:
-        return self._emitted(Progress(flow))
+        iterated = self._emitted(Progress(flow))
+        self._iterated.add(iterated)
+        return iterated
 
-    def _emitted(self, progress: Progress[T]) -> Iterator[Any]:
-        with _Exchange(self._client) as exchange:
-            while (step := progress.next()) is not None:
-                if isinstance(step, Emit):
-                    yield step.value
-                    continue
-                try:
-                    progress.brought = exchange.perform(step)
-                except ConnectionLost as error:
-                    progress.lost = error
+    def _emitted(self, progress: Progress[T]) -> Generator[Any, None, None]:
+        leaving: Optional[Request] = None
+        try:
+            with _Exchange(self._client) as exchange:
+                while (step := progress.next()) is not None:
+                    if isinstance(step, Emit):
+                        yield step.value
+                        continue
+                    if isinstance(step, Leaving):
+                        leaving = step.request
+                        continue
+                    try:
+                        progress.brought = exchange.perform(step)
+                    except ConnectionLost as error:
+                        progress.lost = error
+        except (GeneratorExit, KeyboardInterrupt):
+            if leaving is not None:
+                self._send(leaving)
+            raise
+
+    def _send(self, request: Request) -> None:
+        method, url, headers, body = request
+        # Nobody waits for the answer, and a run that has ended needs no cancellation.
+        with suppress(httpx.HTTPError, RuntimeError):
+            self._client.request(method, url, headers=dict(headers), content=body, timeout=LEAVING_S)
 
 
 class _Exchange:

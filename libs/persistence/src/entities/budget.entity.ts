@@ -39,6 +39,8 @@ export class Budget {
   @Column('boolean') hard: boolean;
   @Column('text', { nullable: true }) webhookUrl: string | null;
   @Column('jsonb', { default: [] }) raises: BudgetRaise[];
+  /** Whether a budget of end users counts the calls without one. */
+  @Column('boolean', { default: true }) countsNone: boolean;
 }
 
 /**

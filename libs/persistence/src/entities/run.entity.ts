@@ -188,6 +188,8 @@ export class UnkeyedCall {
   @Column('bytea') fingerprint: Buffer;
   /** The gateway process that holds the caller's connection; null once the connection is gone. */
   @Column('text', { nullable: true }) heldBy: string | null;
+  /** The number that the client gave to the call which got a failure. Null while no failure was delivered. */
+  @Column('integer', { nullable: true }) attempt: number | null;
 }
 
 /** An HTTP call that joined, collected or repeated a run with the run's idempotency key. */

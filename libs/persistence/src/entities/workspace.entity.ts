@@ -39,6 +39,13 @@ export class Workspace {
   /** How long results are kept, in seconds, if shorter than those of all workspaces. Null for no own period. */
   @Column('integer', { nullable: true }) resultRetentionSeconds: number | null;
 
+  /** Whether operators may show its runs as public samples. */
+  @Column('boolean', { default: false }) allowSamples: boolean;
+  /** The names of the tags that each run must have. */
+  @Column('text', { array: true, default: [] }) requiredTags: string[];
+  /** Whether each run must name an end user. */
+  @Column('boolean', { default: false }) requiresUser: boolean;
+
   /** The number of its budgets. Without one, runs read no table of budgets. */
   @Column(counter) budgets: number;
 

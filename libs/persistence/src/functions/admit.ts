@@ -57,6 +57,8 @@ BEGIN
     WHERE earlier.workspace_id = space_id AND earlier.fingerprint = decode(entry.fingerprint, 'hex')
       AND (held_by IS NULL OR NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = held_by))
       AND cancel_requested_at IS NULL
+      -- A client that counts on after a failure has been told that it may.
+      AND (earlier.attempt IS NULL OR coalesce(entry."attempt", 0) <= earlier.attempt)
       AND (completed_at IS NULL OR completed_at > this_moment
         - CASE outcome WHEN 'failed' THEN interval '10 seconds' ELSE interval '1 minute' END)
     ORDER BY run_id LIMIT 1
@@ -169,7 +171,7 @@ BEGIN
               WHEN 'workspace' THEN ''
               WHEN 'model' THEN CASE WHEN entry.model ~ its.pattern THEN its.value END
               WHEN 'key' THEN counted_key(entry.credential)
-              WHEN 'user' THEN coalesce(entry.call #>> '{attribution,user}', '')
+              WHEN 'user' THEN coalesce(entry.call #>> '{attribution,user}', CASE WHEN its.counts_none THEN '' END)
               ELSE entry.call -> 'attribution' ->> its.scope END;
             CONTINUE WHEN counted_as IS NULL OR counted_as <> its.value;
             which := array_position(keys, of_budget || ' ' || counted_as);

@@ -159,6 +159,38 @@ BEGIN
   RETURN cardinality(ended);
 END $$;
 
+-- Whether a caller with a key may revoke or rotate another one: NULL, or the reason for the refusal. A key acts on what it made, a
+-- session on what the key that opened it made. Sessions without such a key are opened by operators and people.
+CREATE OR REPLACE FUNCTION key_refusal(by_key uuid, other api_key) RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  caller api_key;
+  maker uuid;
+BEGIN
+  IF by_key IS NULL THEN
+    RETURN NULL;
+  END IF;
+  SELECT * INTO caller FROM api_key WHERE id = by_key AND NOT one_time AND key_end(id) > router_now();
+  IF caller.id IS NULL THEN
+    RETURN 'caller_ended';
+  END IF;
+  maker := CASE WHEN caller.session_until IS NULL THEN caller.id ELSE caller.made_by END;
+  IF maker IS NULL OR EXISTS (SELECT FROM key_and_makers(other.made_by) WHERE id = maker) THEN
+    RETURN NULL;
+  END IF;
+  RETURN 'not_made_by_caller';
+END $$;
+
+-- revoke_keys for a caller with the key by_key, which may always revoke itself.
+CREATE OR REPLACE FUNCTION revoke_key(old_id uuid, actor text, by_key uuid) RETURNS TABLE (refused text, ended integer) LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM lock_keys(workspace_id) FROM api_key WHERE id = old_id;
+  IF by_key <> old_id THEN
+    SELECT key_refusal(by_key, api_key) INTO refused FROM api_key WHERE id = old_id;
+  END IF;
+  ended := CASE WHEN refused IS NULL THEN revoke_keys(ARRAY[old_id], actor) END;
+  RETURN NEXT;
+END $$;
+
 -- Returns the new row and when the former key expires, or the reason for a refusal; no row if the key does not work or is a
 -- session. by_key and by_subject are those of make_key.
 CREATE OR REPLACE FUNCTION rotate_key(old_id uuid, new_id uuid, new_prefix text, new_hash bytea, keep_s double precision,
@@ -166,8 +198,6 @@ CREATE OR REPLACE FUNCTION rotate_key(old_id uuid, new_id uuid, new_prefix text,
 RETURNS TABLE (refused text, made api_key, old_ends timestamptz) LANGUAGE plpgsql AS $$
 DECLARE
   former api_key;
-  caller api_key;
-  maker uuid;
 BEGIN
   PERFORM lock_keys(workspace_id) FROM api_key WHERE id = old_id;
   SELECT * INTO former FROM api_key WHERE id = old_id AND session_until IS NULL AND NOT one_time AND key_end(id) > router_now();
@@ -175,14 +205,8 @@ BEGIN
     RETURN;
   END IF;
   IF by_key IS NOT NULL THEN
-    SELECT * INTO caller FROM api_key WHERE id = by_key AND NOT one_time AND key_end(id) > router_now();
-    maker := CASE WHEN caller.session_until IS NULL THEN caller.id ELSE caller.made_by END;
-    by_subject := caller.made_by_subject;
-    IF caller.id IS NULL THEN
-      refused := 'caller_ended';
-    ELSIF maker IS NOT NULL AND NOT EXISTS (SELECT FROM key_and_makers(former.made_by) WHERE id = maker) THEN
-      refused := 'not_made_by_caller';
-    END IF;
+    SELECT made_by_subject INTO by_subject FROM api_key WHERE id = by_key;
+    refused := key_refusal(by_key, former);
   END IF;
   IF coalesce(by_key::text, by_subject) IS NOT NULL THEN
     refused := coalesce(refused, keys_exceeded(former.workspace_id, max_live, max_a_day));

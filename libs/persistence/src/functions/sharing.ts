@@ -13,7 +13,7 @@ CREATE OR REPLACE FUNCTION share_run(shared_id uuid, space_id uuid, model_id tex
   ON CONFLICT (run_id) DO UPDATE SET share_id = shared_run.share_id RETURNING share_id
 $$;
 
--- Returns 'kept', also for a sample, 'samples' if the model has max_samples, and otherwise what keep_run returns.
+-- Returns 'kept', also for a sample, 'not_allowed' if the workspace does not allow samples, 'samples' if the model has max_samples, and otherwise what keep_run returns.
 CREATE OR REPLACE FUNCTION pin_sample(
   space_id uuid, pinned_id uuid, model_id text, object_keys text[], object_bytes bigint[], kept_s double precision, max_samples integer,
   actor text
@@ -24,6 +24,9 @@ BEGIN
   PERFORM pg_advisory_xact_lock(${advisoryLocks.modelSamples}, hashtext(model_id));
   IF EXISTS (SELECT FROM model_sample WHERE run_id = pinned_id) THEN
     RETURN QUERY SELECT 'kept', NULL::bigint;
+    RETURN;
+  ELSIF NOT (SELECT allow_samples FROM workspace WHERE id = space_id) THEN
+    RETURN QUERY SELECT 'not_allowed', NULL::bigint;
     RETURN;
   ELSIF (SELECT count(*) FROM model_sample WHERE model = model_id) >= max_samples THEN
     RETURN QUERY SELECT 'samples', max_samples::bigint;

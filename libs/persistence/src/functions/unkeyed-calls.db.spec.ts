@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { processName } from '../processes.js';
+import type { Ending } from '../run-facts.js';
 import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
 import { failed, succeeded } from '../testing/runs.js';
 
@@ -19,15 +20,15 @@ beforeAll(() => session.connect());
 afterAll(() => session.end());
 
 const fingerprint = '0b';
-const call = (spaceId: string, heldBy = processName) =>
-  second.admit(spaceId, { mode: 'sync', fingerprint, heldBy });
+const call = (spaceId: string, heldBy = processName, attempt?: number) =>
+  second.admit(spaceId, { mode: 'sync', fingerprint, heldBy, ...(attempt !== undefined && { attempt }) });
 
 /** A run that reached its provider, of a call without a key. */
 async function sent(heldBy = processName) {
   const spaceId = await fixture.space();
   const runId = await first.run(spaceId, { mode: 'sync', fingerprint, heldBy });
   const epoch = await first.take(runId, 'submitting', leaseMs);
-  return { spaceId, runId, finish: () => first.finish(runId, epoch, succeeded) };
+  return { spaceId, runId, finish: (ending: Ending = succeeded) => first.finish(runId, epoch, ending) };
 }
 const joins = (runId: string) => ({ kind: 'existing', runId, matches: true, delivered: false });
 const isNew = expect.objectContaining({ kind: 'admitted' });
@@ -77,6 +78,18 @@ describe('an equal call without a key', () => {
     await first.heldRuns.forgetUnkeyed(runId);
     await first.heldRuns.leaveUnkeyed(spaceId, fingerprint, runId);
     expect(await call(spaceId)).toEqual(joins(runId));
+  });
+
+  it('gets a failure again, unless its client counts on', async () => {
+    const { spaceId, runId, finish } = await sent();
+    await finish(failed('provider_error'));
+    const failing = (attempt: number) => first.heldRuns.leaveUnkeyed(spaceId, fingerprint, runId, attempt);
+    await failing(1);
+    expect(await call(spaceId, processName, 2)).toEqual(isNew);
+    for (const attempt of [1, 0, undefined]) {
+      await failing(1);
+      expect(await call(spaceId, processName, attempt)).toEqual(joins(runId));
+    }
   });
 
   it.each([

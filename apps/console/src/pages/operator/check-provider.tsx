@@ -29,7 +29,7 @@ export function CheckProvider({ provider: { provider, check: last } }: { provide
   });
   // The answer of a check without a call is not kept with the provider.
   const { data: answer } = checking;
-  const shown = answer !== undefined && (answer.checked_at === undefined || !last) ? answer : last;
+  const shown = answer !== undefined && answer.checked_at === undefined ? answer : last;
   return (
     <section className={classes.section}>
       <div className={classes.head}>

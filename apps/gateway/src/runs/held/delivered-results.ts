@@ -1,7 +1,7 @@
 import { type Log, LOG } from '#observability';
 import { HeldRunRepository } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import type { AdmittedRun } from '../run-input.js';
 
@@ -21,12 +21,22 @@ interface Delivery {
   cutOff?: () => Promise<void>;
 }
 
+/** Failures after which a new run may succeed. */
+const passing: readonly number[] = [429, 503, 529];
+
 /**
- * Whether the client may repeat a failed call by itself although the answer forbids it with `X-Should-Retry`. The SDKs
- * that number their attempts obey.
+ * Whether the answer is a failure that stands. Clients and the loops around them repeat it anyway, so equal calls get it
+ * again for a while.
  */
-const isRepeatedAnyway = ({ statusCode, request }: FastifyReply): boolean =>
-  statusCode >= 500 && request.headers['x-stainless-retry-count'] === undefined;
+const isKept = (status: number): boolean => status >= 400 && !passing.includes(status);
+
+const maxAttempt = 1_000_000;
+
+/** The number that SDKs give to the attempts of a call, from 0. */
+export function attemptOf({ headers }: FastifyRequest): number {
+  const given = String(headers['x-stainless-retry-count']);
+  return /^\d{1,7}$/.test(given) ? Math.min(Number(given), maxAttempt) : 0;
+}
 
 /** The last delivery on a connection, and how many bytes its caller had sent by then. */
 interface Note {
@@ -58,8 +68,8 @@ export class DeliveredResults {
     { workspaceId, unkeyed = '', runId }: Pick<AdmittedRun, 'workspaceId' | 'unkeyed' | 'runId'>,
   ): void {
     const leave = () => this.held.leaveUnkeyed(workspaceId, unkeyed, runId);
-    const forget = () => this.held.forgetUnkeyed(runId);
-    const delivered = () => (isRepeatedAnyway(reply) ? leave() : forget());
+    const keep = () => this.held.leaveUnkeyed(workspaceId, unkeyed, runId, attemptOf(reply.request));
+    const delivered = () => (isKept(reply.statusCode) ? keep() : this.held.forgetUnkeyed(runId));
     this.follow(reply, { runId, delivered, takenBack: leave, cutOff: leave });
   }
 
