@@ -162,8 +162,8 @@ describe('a loop around an SDK that repeats every failure', () => {
   };
 
   it.each([
-    ['failed', '[[sim:500]]', 502],
-    ['was rejected by the content policy', '[[sim:policy]]', 400],
+    ['failed', '[[sim:500_submit]]', 502],
+    ['was rejected by the content policy', '[[sim:policy_submit]]', 400],
   ])('pays once for a run that %s', async (_how, control, status) => {
     const tag = newTag('loop');
     expect(await repeated(`[[sim:tag=${tag}]] ${control}`)).toEqual([status, status, status]);
@@ -172,7 +172,7 @@ describe('a loop around an SDK that repeats every failure', () => {
 
   it('gets a new run from a client that counts on', async () => {
     const tag = newTag('counted');
-    const words = `[[sim:tag=${tag}]] [[sim:500]]`;
+    const words = `[[sim:tag=${tag}]] [[sim:500_submit]]`;
     for (const count of ['0', '1', '1']) await repeatedOnce(words, count);
     expect(await submissions(tag)).toBe(2);
   });
