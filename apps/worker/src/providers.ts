@@ -83,8 +83,6 @@ export class Providers {
   }
 
   private noteKeys({ name, keys: before }: BoundProvider, { keys }: BoundProvider): void {
-    const hasSame = (of: readonly ProviderKey[], { name: key, secret }: ProviderKey) =>
-      of.some((each) => each.name === key && each.secret === secret);
     const kept = keys.filter((key) => hasSame(before, key)).map((key) => key.name);
     if (kept.length === keys.length && kept.length === before.length) return;
     this.rekeyed.set(name, kept);
@@ -94,3 +92,6 @@ export class Providers {
     );
   }
 }
+
+const hasSame = (of: readonly ProviderKey[], { name: key, secret }: ProviderKey) =>
+  of.some((each) => each.name === key && each.secret === secret);

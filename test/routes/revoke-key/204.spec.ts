@@ -10,11 +10,11 @@ const gateway = sharedGateway();
 it('a revoked key ends, even if the gateway has cached it, and the call may be repeated', async () => {
   const { caller } = await gateway().caller({}, ['manage', 'catalog']);
   const body = '{"name":"leaked","scopes":["catalog"]}';
-  const row = (await caller.call('POST', '/v2/keys', { body })).json();
-  const holder = new Caller(() => [gateway().url], String(row['key']));
+  const row = (await caller.call('POST', '/v2/keys', { body })).json() as { id: string; key: string };
+  const holder = new Caller(() => [gateway().url], row.key);
   expect((await holder.call('GET', '/v2/models')).status).toBe(200);
   for (let times = 0; times < 2; times += 1) {
-    const answer = await caller.call('DELETE', `/v2/keys/${row['id']}`);
+    const answer = await caller.call('DELETE', `/v2/keys/${row.id}`);
     expect([answer.status, answer.bytes.length]).toEqual([204, 0]);
   }
   await waitFor(async () => (await holder.call('GET', '/v2/models')).status === 401, {
@@ -22,7 +22,7 @@ it('a revoked key ends, even if the gateway has cached it, and the call may be r
     what: 'the key to be rejected',
   });
   expect((await caller.call('GET', '/v2/keys')).json()['data']).toContainEqual(
-    expect.objectContaining({ id: row['id'], state: 'revoked', revoked_at: expect.any(String) }),
+    expect.objectContaining({ id: row.id, state: 'revoked', revoked_at: expect.any(String) }),
   );
 });
 

@@ -109,16 +109,17 @@ it.each([
   expect(answer.json()['detail']).toContain(says);
 });
 
+const rejection = async (by: Caller, headers: Record<string, string>) => {
+  const answer = await by.call('POST', path, { body: '{"prompt":"x"}', headers });
+  return [answer.status, answer.bucket, /the tag|end user/.exec(answer.bytes.toString())?.[0]];
+};
+
 it('rejects a run that lacks a tag or an end user which its workspace requires; the tags of a key count', async () => {
   const facts = { requiredTags: ['team', 'project'], requiresUser: true };
   const { caller } = await gateway().caller(facts, ['run', 'manage']);
   const body = '{"name":"app","scopes":["run"],"tags":{"team":"web"}}';
   const { key } = (await caller.call('POST', '/v2/keys', { body })).json();
   const tagged = new Caller(() => [gateway().url], String(key));
-  const rejection = async (by: Caller, headers: Record<string, string>) => {
-    const answer = await by.call('POST', path, { body: '{"prompt":"x"}', headers });
-    return [answer.status, answer.bucket, /the tag|end user/.exec(answer.bytes.toString())?.[0]];
-  };
   const user = { 'x-service-user': 'anna' };
   expect(await rejection(caller, {})).toEqual([400, 'invalid_input', 'the tag']);
   expect(await rejection(tagged, { 'x-service-tags': 'project=a' })).toEqual([

@@ -298,7 +298,7 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['markup', String(workspace.markup)],
     ['own keys', `fee of ${workspace.own_key_fee}`],
     ['reserves', workspace.reservation],
-    ['each run needs', demandsOf(workspace)],
+    ['runs need', demandsOf(workspace)],
     ['samples', workspace.allow_samples ? 'allowed' : 'not allowed'],
     ['results', keptText(workspace)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],

@@ -10,6 +10,7 @@ import { type AdmissionFacts, cancelled, cents, failed, succeeded } from '../tes
 const fixture = await openRunFixture();
 
 type Given = Partial<z.input<typeof routerBudgetInput>>;
+const users = { scope: 'user', none: 'counted' } as const;
 
 async function budget(spaceId: string, name: string, given: Given, by = fixture.first): Promise<void> {
   const input = routerBudgetInput.parse({ window: 'day', limit_cents: 10, ...given });
@@ -106,8 +107,7 @@ describe('the runs that count', () => {
       keys: { scope: 'key' },
       anna: { scope: 'user', value: 'anna' },
       nobody: { scope: 'user', value: '' },
-      users: { scope: 'user', none: 'counted' },
-      named: { scope: 'user' },
+      users,
       alpha: { scope: 'tag:project', value: 'alpha' },
       projects: { scope: 'tag:project' },
       tested: { scope: 'model', value: 'tested/*' },
@@ -145,7 +145,6 @@ describe('the runs that count', () => {
     expect(await valuesOf(spaceId, 'users')).toEqual(
       ['', 'anna', 'bob'].map((value) => [value, 0, cents(1)]),
     );
-    expect(await valuesOf(spaceId, 'named')).toEqual(['anna', 'bob'].map((value) => [value, 0, cents(1)]));
     expect(await valuesOf(spaceId, 'projects')).toEqual(
       ['alpha', 'beta'].map((value) => [value, 0, cents(1)]),
     );
@@ -176,35 +175,13 @@ describe('the runs that count', () => {
   it('must fit each budget; each value has the limit for itself, and a refused run reserves nothing', async () => {
     const spaceId = await fixture.space();
     await budget(spaceId, 'all', { limit_cents: 4 });
-    await budget(spaceId, 'users', { scope: 'user', limit_cents: 2, none: 'counted' });
+    await budget(spaceId, 'users', { ...users, limit_cents: 2 });
     expect(await admitted(spaceId, 4, by({ user: 'anna' }))).toBe(2);
     expect(refusedBy(await fixture.first.admit(spaceId, by({ user: 'anna' })))).toBe('users');
     expect(await admitted(spaceId, 3)).toBe(2);
     expect(refusedBy(await fixture.first.admit(spaceId, by({ user: 'bob' })))).toBe('all');
     expect(await used(spaceId, 'all')).toEqual([0, cents(4)]);
     expect(await valuesOf(spaceId, 'users')).toEqual(['', 'anna'].map((value) => [value, 0, cents(2)]));
-  });
-
-  it('of end users keep counting the runs without one, unless they say so', async () => {
-    const spaceId = await fixture.space();
-    const counts = async (given: Given) => {
-      await budget(spaceId, 'users', { scope: 'user', limit_cents: 9, ...given });
-      const [listed] = await fixture.first.budgets.list(spaceId, 'users');
-      return listed?.countsNone;
-    };
-    expect([await counts({}), await counts({})]).toEqual([false, false]);
-    expect([await counts({ none: 'counted' }), await counts({ limit_cents: 5 })]).toEqual([true, true]);
-    expect(await admitted(spaceId, 7)).toBe(5);
-    expect(await counts({ none: 'uncounted' })).toBe(false);
-    expect(await admitted(spaceId, 7)).toBe(7);
-    // A budget of an earlier release counts them.
-    await fixture.first.sql(
-      `INSERT INTO budget (id, workspace_id, name, scope, period, time_zone, limit_micros, hard)
-        VALUES ($1, $2, 'older', 'user', 'day', 'UTC', 1, true)`,
-      [v7(), spaceId],
-    );
-    const [older] = await fixture.first.budgets.list(spaceId, 'older');
-    expect(older?.countsNone).toBe(true);
   });
 
   it('are reserved while parked, and promotion reserves nothing more', async () => {
@@ -244,13 +221,7 @@ describe('an event', () => {
     const webhook_url = 'https://hooks.example.com/budgets?x=1';
     await budget(spaceId, 'silent', { limit_cents: 1, kind: 'soft' });
     await budget(spaceId, 'hard', { limit_cents: 10, webhook_url });
-    await budget(spaceId, 'users', {
-      limit_cents: 4,
-      scope: 'user',
-      none: 'counted',
-      kind: 'soft',
-      webhook_url,
-    });
+    await budget(spaceId, 'users', { ...users, limit_cents: 4, kind: 'soft', webhook_url });
     for (let nth = 0; nth < 4; nth += 1) await fixture.run('completed', { spaceId });
     expect(await eventsOf(spaceId)).toEqual([
       ['users', '', 50, 2],
