@@ -56,7 +56,7 @@ describe('eventsOf', () => {
     const counted = jest.spyOn(String.prototype, 'split');
     const piece = 'x'.repeat(4096);
     const found = await events('data: ', ...Array.from({ length: 256 }, () => piece), '\n\n');
-    const searched = counted.mock.contexts.reduce((sum, each) => sum + String(each).length, 0);
+    const searched = counted.mock.contexts.reduce<number>((sum, each) => sum + String(each).length, 0);
     counted.mockRestore();
     expect(found).toEqual([['message', piece.repeat(256), undefined]]);
     expect(searched).toBeLessThan(2 * 256 * piece.length);
