@@ -16,6 +16,8 @@ import { quickLeases } from './worker-faults.js';
 /** The provider's price of a token of gpt-5.5, in micro-dollars. */
 const [microsRead, microsWritten] = [5, 30];
 const rounds = 5;
+/** It costs more than the few milliseconds between the clocks of the worker and the provider. */
+const prompt = `Tell a story. ${'It is about a lighthouse. '.repeat(24)}`;
 
 interface Loop {
   /** Words in the prompt that control the provider. */
@@ -107,7 +109,7 @@ describe.each(transports())('callers on %s who try to get tokens for nothing', (
     const runs = await Promise.all(
       tags.map(async (tag) => {
         const body = {
-          input: `Tell a story. [[sim:tag=${tag}]] ${loop.words}`,
+          input: `${prompt} [[sim:tag=${tag}]] ${loop.words}`,
           max_output_tokens: 5000,
           stream: true,
         };
@@ -145,7 +147,7 @@ describe.each(transports())('callers on %s who try to get tokens for nothing', (
 
   it('leave before the provider answers, and pay nothing', async () => {
     const tag = newTag('early');
-    const body = JSON.stringify({ input: `[[sim:tag=${tag}]] [[sim:stream_slow=60000]]`, stream: true });
+    const body = JSON.stringify({ input: `[[sim:tag=${tag}]] [[sim:hang_after_accept]]`, stream: true });
     const path = '/v2/models/openai/gpt-5.5';
     const leaving = new AbortController();
     const call = fetch(`${system.gateways[0]?.url}${path}`, {

@@ -169,7 +169,10 @@ export class ByteBudget {
         this.budget.exceed(workspaceId, bytes);
         mine += bytes;
       },
-      shrink: (bytes) => release(Math.min(bytes, mine)),
+      shrink: (bytes) => {
+        release(Math.min(bytes, mine));
+        if (mine <= smallBytes) this.large.delete(share);
+      },
       [Symbol.dispose]: () => {
         this.large.delete(share);
         release(mine);

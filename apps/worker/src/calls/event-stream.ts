@@ -35,7 +35,8 @@ const closeMs = 1_000;
 
 /**
  * Collects an event stream and passes its events on while they arrive, up to the last one. An event that breaks off is
- * not passed on, so that an error can follow. Never rejects: a broken stream is cut. A stream that its caller leaves is cut at once, or once its usage has arrived if the answer was complete.
+ * not passed on, so that an error can follow. Never rejects: a broken stream is cut. A stream that its caller leaves is
+ * cut at once, or once its usage has arrived if the answer was complete.
  */
 export async function collectEvents(
   body: Readable,
