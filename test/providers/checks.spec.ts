@@ -114,21 +114,6 @@ describe.each(eitherTransport())('the check of a key on %s', (transport) => {
     expect((await shown('proved-replaced')).check).toMatchObject({ result: 'ok', detail: 'Key main.' });
   });
 
-  it('a key that no header can hold leaves the keys as they are, and says so', async () => {
-    system.giveKey('proved-replaced', 'main = the-good-key\nspare = another');
-    const refused = async () => {
-      const texts = await Promise.all(
-        system.apps.map(async (app) => (await fetch(`${app.internalUrl}/metrics`)).text()),
-      );
-      return texts.some((text) => /^router_catalog_refused\{?.*\}? 1$/m.test(text));
-    };
-    await waitFor(refused, { withinMs: 30_000, what: 'the metric of a refused reading', everyMs: 200 });
-    expect(system.apps.some((app) => app.logs().includes('PROVIDER_PROVED_REPLACED_KEY: line 1'))).toBe(true);
-    expect((await check('proved-replaced')).result).toBe('ok');
-    system.giveKey('proved-replaced', 'main=the-good-key');
-    await waitFor(async () => !(await refused()), { withinMs: 30_000, what: 'a good reading', everyMs: 200 });
-  });
-
   it('a provider that hangs, without delaying the check of another one', async () => {
     const hanging = check('proved-hanging');
     expect((await check('proved-good')).result).toBe('ok');
