@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadCatalog } from '#catalog';
 import {
   failOnLeftovers,
   newTag,
@@ -105,9 +106,12 @@ describe('an agent', () => {
   });
 
   it('reads a description of each model of the catalog in at most 2 KB', async () => {
-    const ids = await idsOn({});
+    const listed = await idsOn({});
+    expect(new Set(listed).size).toBe(listed.length);
+    // Other files may take away meanwhile what they have added.
+    const lasting = new Set([...(await loadCatalog()).models.map(({ id }) => id), untyped]);
+    const ids = listed.filter((id) => lasting.has(id));
     expect(ids.length).toBeGreaterThan(300);
-    expect(new Set(ids).size).toBe(ids.length);
     const tooMuch: string[] = [];
     const withoutInputs: string[] = [];
     for (const id of ids) {

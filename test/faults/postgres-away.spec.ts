@@ -26,7 +26,7 @@ describe.each(eitherTransport())(
     it.each(['stopped', 'frozen'] as const)('loses nothing that a worker knows: %s', async (how) => {
       const caller = await system.caller(roomy);
       const tags = Array.from({ length: 12 }, () => newTag('away'));
-      // A frozen simulator answers when the database is away.
+      // A frozen simulator answers after the database has gone.
       system.simulator.child.kill('SIGSTOP');
       const runs = await Promise.all(
         tags.map((tag, nth) => {

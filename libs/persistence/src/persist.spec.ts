@@ -45,7 +45,7 @@ it('what may be lost is retried for a limited time', async () => {
   expect(errors).toHaveLength(1);
 });
 
-it('an error that is no outage is not retried', async () => {
+it('only the errors of an outage are retried', async () => {
   const bug = new Error('a bug');
   const errors = [bug, bug];
   await expect(failing(errors).persist('SELECT', [])).rejects.toBe(bug);

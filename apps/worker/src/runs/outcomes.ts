@@ -67,7 +67,7 @@ export class Outcomes {
     const { runId, epoch } = run;
     const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
     const saved = await saving.catch((error: unknown) => {
-      // The worker stops while the database is away: the log is the only record of a submission that the provider bills.
+      // The worker stops while the database is unreachable: the log is the only record of a submission that the provider bills.
       this.log.error(
         { error, run_id: runId, handle },
         "could not save a run's handle; its result may be lost",
