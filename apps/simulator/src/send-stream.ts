@@ -51,7 +51,12 @@ export function sendStream(
     left.signal.addEventListener('abort', () =>
       endReasoning(Math.min(nowMs() - beganAtMs, reasonMs(control))),
     );
+    let isBetween = false;
     for (const bytes of written(form, request, answer, control, used)) {
+      // Not after the last event, because callers may close the connection then.
+      if (isBetween)
+        await pause(amount(control, 'stream_pause', usualPauseMs), undefined, { signal: left.signal });
+      isBetween = false;
       if (bytes === hanging) {
         await once(left.signal, 'abort');
         return;
@@ -73,7 +78,7 @@ export function sendStream(
       }
       digest.update(bytes);
       yield Buffer.from(bytes);
-      await pause(amount(control, 'stream_pause', usualPauseMs), undefined, { signal: left.signal });
+      isBetween = true;
     }
     generation.replySha256 = digest.digest('hex');
   }
