@@ -107,6 +107,8 @@ describe.each(eitherTransport())('the check of a key on %s', (transport) => {
       async () => {
         const { state, check: last, keys: listed } = await shown('proved-replaced');
         const names = listed.map((key) => `${key.name} ${key.state}`).join();
+        // On a busy machine the unasked call may miss its time limit.
+        if (last?.result === 'unreachable') await check('proved-replaced');
         return state === 'ready' && last?.result === 'ok' && names === 'main ready';
       },
       { withinMs: 30_000, what: 'the page to say what is true of the new key', everyMs: 200 },

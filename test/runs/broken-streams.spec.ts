@@ -90,9 +90,9 @@ function eventsIn(bytes: Buffer) {
     .filter(({ data }) => data !== '');
 }
 
-const atOnce = 12;
+const atOnce = 24;
 /** A run that ends before the gateway has read its first event is answered by its outcome. */
-const paused = '[[sim:stream_pause=300]]';
+const paused = '[[sim:stream_pause=100]]';
 
 describe.each(transports())('a stream that its provider breaks off on %s', (transport) => {
   const system = sharedSystem(transport);

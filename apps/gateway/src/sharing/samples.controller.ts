@@ -93,7 +93,7 @@ export class SamplesController {
     else if (result === 'not_allowed')
       throw new RouterError(
         'forbidden',
-        'The workspace of the run does not allow samples. Its `allow_samples` must be set first.',
+        'The workspace of the run does not allow samples. Its setting allow_samples must be true.',
         { headers: { [runIdHeader]: runId } },
       );
     else if (result === 'samples')
