@@ -41,11 +41,12 @@ describe.each(eitherTransport())(
         what: 'every submission to be sent',
         everyMs: 100,
       });
-      const comesBack = how === 'frozen' ? freeze(system.postgres) : () => system.postgres.restart();
+      const goOn = how === 'frozen' ? freeze(system.postgres) : undefined;
       if (how === 'stopped') await system.postgres.kill('SIGQUIT');
       system.simulator.child.kill('SIGCONT');
       await sleep(awayMs);
-      await comesBack();
+      if (goOn) goOn();
+    else await system.postgres.restart();
       await Promise.all(runs.map((run) => caller.completed(run)));
       const outcomes = await system.sql<{ model: string; outcome: string; bucket: string | null }>(
         'SELECT DISTINCT model, outcome, bucket FROM run WHERE workspace_id = $1 ORDER BY model',
