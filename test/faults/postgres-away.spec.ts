@@ -46,7 +46,7 @@ describe.each(eitherTransport())(
       system.simulator.child.kill('SIGCONT');
       await sleep(awayMs);
       if (goOn) goOn();
-    else await system.postgres.restart();
+      else await system.postgres.restart();
       await Promise.all(runs.map((run) => caller.completed(run)));
       const outcomes = await system.sql<{ model: string; outcome: string; bucket: string | null }>(
         'SELECT DISTINCT model, outcome, bucket FROM run WHERE workspace_id = $1 ORDER BY model',
