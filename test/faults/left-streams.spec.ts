@@ -16,8 +16,6 @@ import { quickLeases } from './worker-faults.js';
 /** The provider's price of a token of gpt-5.5, in micro-dollars. */
 const [microsRead, microsWritten] = [5, 30];
 const rounds = 5;
-/** It costs more than the few milliseconds between the clocks of the worker and the provider. */
-const prompt = `Tell a story. ${'It is about a lighthouse. '.repeat(24)}`;
 
 interface Loop {
   /** Words in the prompt that control the provider. */
@@ -109,7 +107,7 @@ describe.each(transports())('callers on %s who try to get tokens for nothing', (
     const runs = await Promise.all(
       tags.map(async (tag) => {
         const body = {
-          input: `${prompt} [[sim:tag=${tag}]] ${loop.words}`,
+          input: `Tell a story. [[sim:tag=${tag}]] ${loop.words}`,
           max_output_tokens: 5000,
           stream: true,
         };

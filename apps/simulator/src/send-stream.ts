@@ -52,32 +52,33 @@ export function sendStream(
       endReasoning(Math.min(nowMs() - beganAtMs, reasonMs(control))),
     );
     let isBetween = false;
-    for (const bytes of written(form, request, answer, control, used)) {
+    for (const part of written(form, request, answer, control, used)) {
       // Not after the last event, because callers may close the connection then.
       if (isBetween)
         await pause(amount(control, 'stream_pause', usualPauseMs), undefined, { signal: left.signal });
       isBetween = false;
-      if (bytes === hanging) {
+      if (part === hanging) {
         await once(left.signal, 'abort');
         return;
       }
-      if (bytes === reasoning) {
+      if (part === reasoning) {
         const leftMs = Math.max(0, beganAtMs + reasonMs(control) - nowMs());
         await pause(leftMs, undefined, { signal: left.signal });
         endReasoning(reasonMs(control));
         continue;
       }
-      if (bytes === late) {
+      if (part === late) {
         await pause(amount(control, 'stream_late', 0), undefined, { signal: left.signal });
         continue;
       }
-      if (bytes === reset) {
+      if (part === reset) {
         isReset = true;
         raw.socket?.resetAndDestroy();
         return;
       }
-      digest.update(bytes);
-      yield Buffer.from(bytes);
+      used.written += tokensOfText(part.text ?? '');
+      digest.update(part.bytes);
+      yield Buffer.from(part.bytes);
       isBetween = true;
     }
     generation.replySha256 = digest.digest('hex');
@@ -100,14 +101,14 @@ interface StreamFacts {
   nowMs: () => number;
 }
 
-/** The bytes in the order in which they are sent, and the fault that ends them. Counts the tokens that they used. */
+/** The events in the order in which they are sent, and the fault that ends them. Counts the tokens of the input. */
 function* written(
   form: EventForm,
   request: Record<string, unknown>,
   { body }: Reply,
   control: Control,
   used: NonNullable<Generation['used']>,
-): Generator<string | Ending> {
+): Generator<SentEvent | Ending> {
   const text = typeof body === 'string' ? body : '{}';
   const whole = JSON.parse(text) as Record<string, unknown>;
   const shown = form.events(whole, request).reduce((sum, each) => sum + tokensOfText(each.text ?? ''), 0);
@@ -120,31 +121,29 @@ function* written(
   const first = events.findIndex(isText);
   for (const [index, event] of events.slice(0, half).entries()) {
     if (index === first && control.has('stream_reason')) yield reasoning;
-    used.written += tokensOfText(event.text ?? '');
-    yield event.bytes;
+    yield event;
   }
   yield* filler(events, control);
-  if (control.has('stream_error')) return yield form.error.bytes;
+  if (control.has('stream_error')) return yield form.error;
   if (control.has('stream_hang')) return yield hanging;
   if (control.has('stream_reset')) return yield reset;
   if (control.has('stream_short')) return;
   for (const event of events.slice(half)) {
     // The usage follows the answer.
     if (control.has('stream_late') && event.bytes.includes('usage') && event.text === undefined) yield late;
-    used.written += tokensOfText(event.text ?? '');
-    yield event.bytes;
+    yield event;
   }
 }
 
 /** Repeats a part of the text until the stream has the length that a control states. */
-function* filler(events: readonly SentEvent[], control: Control): Generator<string> {
+function* filler(events: readonly SentEvent[], control: Control): Generator<SentEvent> {
   const text = events.find((each) => each.text !== undefined);
   if (!text || !control.has('stream_bytes')) return;
   const whole = events.reduce((sum, { bytes }) => sum + Buffer.byteLength(bytes), 0);
   const each = Buffer.byteLength(text.bytes);
   let missing = Math.ceil((amount(control, 'stream_bytes', 1024 * 1024) - whole) / each);
   const atOnce = Math.max(1, Math.floor(blockBytes / each));
-  for (; missing > 0; missing -= atOnce) yield text.bytes.repeat(Math.min(missing, atOnce));
+  for (; missing > 0; missing -= atOnce) yield { bytes: text.bytes.repeat(Math.min(missing, atOnce)) };
 }
 
 const isText = (each: SentEvent): boolean => each.text !== undefined;
