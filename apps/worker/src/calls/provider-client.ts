@@ -123,7 +123,8 @@ export class ProviderClient {
     const signed = { ...outbound, call: { ...call, headers, url: credential.url } };
     // Once a stream has begun, it decides itself how it ends when its caller leaves.
     using beginning = new Beginning(outbound.signal);
-    return withTimeout(outbound.timeoutMs, beginning.signal, async (signal) => {
+    // Awaited, because the end of this block disposes of it.
+    return await withTimeout(outbound.timeoutMs, beginning.signal, async (signal) => {
       try {
         const terms = { workspaceId, signal };
         const dispatcher = agent ?? (await this.agents.to(new URL(call.url), provider.base, terms));
