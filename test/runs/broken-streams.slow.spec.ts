@@ -92,7 +92,7 @@ function eventsIn(bytes: Buffer) {
 
 const atOnce = 24;
 /** A run that ends before the gateway has read its first event is answered by its outcome. */
-const paused = '[[sim:stream_pause=100]]';
+const paused = '[[sim:stream_pause=1000]]';
 
 describe.each(transports())('a stream that its provider breaks off on %s', (transport) => {
   const system = sharedSystem(transport);
@@ -143,7 +143,7 @@ describe.each(transports())('a stream that its provider breaks off on %s', (tran
     expect(rows).toEqual([{ outcome: 'failed', bucket: 'provider_error', status: 502 }]);
   }, 120_000);
 
-  it.each(Object.keys(errors))(
+  it.concurrent.each(Object.keys(errors))(
     'ends with the error of %s if its connection is closed early',
     async (route) => {
       const path = paths.find((each) => each.route === route);
@@ -172,7 +172,7 @@ describe.each(transports())('a stream that its provider breaks off on %s', (tran
     });
   });
 
-  it.each(Object.keys(errors))('answers 502 on %s if nothing was sent', async (route) => {
+  it.concurrent.each(Object.keys(errors))('answers 502 on %s if nothing was sent', async (route) => {
     const path = paths.find((each) => each.route === route);
     if (!path) throw new Error(`no model has ${route}`);
     const answer = await open(path, '[[sim:reset_after_accept]]');
