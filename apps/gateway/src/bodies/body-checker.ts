@@ -80,11 +80,10 @@ export class BodyChecker implements OnApplicationShutdown {
     body: Uint8Array,
     query: CallQuery,
   ): Promise<CheckedBody> {
-    const { answers: measured } = this.measured;
     const order: CheckOrder = {
       servers: [textOf(server), ...others.map(textOf)],
       query,
-      measured,
+      measured: this.measured.of([server, ...others]),
       bytes: body,
     };
     const report = await this.reportOf(workspaceId, order);

@@ -1,34 +1,29 @@
-import type { MeasuredRows } from '#catalog';
-import { every, type PeriodicWork } from '#observability';
+import type { MeasuredRows, Model } from '#catalog';
+import { DatabaseFigures } from '#infrastructure';
 import { Database, DatabaseOutage, measuredAnswers } from '#persistence';
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 
 // The figures change once an hour, and reading those of many models takes a second.
 const refreshMs = 10 * 60_000;
 
 /** The length and speed of answers of text models, as finished runs show them. At most ten minutes old while the database answers. */
 @Injectable()
-export class MeasuredAnswers implements OnApplicationBootstrap, OnApplicationShutdown {
+export class MeasuredAnswers extends DatabaseFigures {
   answers: MeasuredRows = new Map();
-  private refreshing: PeriodicWork | undefined;
 
   constructor(
     private readonly database: Database,
-    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.refreshing = every(refreshMs, () => this.refresh(), {
-      onError: (error) => this.outage.warn({ error }, 'could not read the measured answers of models'),
-      immediately: true,
-    });
+    @Inject(DatabaseOutage) outage: Pick<DatabaseOutage, 'warn'>,
+  ) {
+    super(outage, refreshMs, 'could not read the measured answers of models');
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.refreshing?.stop();
+  /** Returns the figures of these rows only, because a thread gets a copy. */
+  of(rows: readonly Model[]): MeasuredRows {
+    return new Map([...this.answers].filter(([id]) => rows.some((row) => row.id === id)));
   }
 
-  private async refresh(): Promise<void> {
+  protected async read(): Promise<void> {
     const models = await measuredAnswers(this.database);
     this.answers = new Map(models.map(({ model, ...figures }) => [model, figures]));
   }

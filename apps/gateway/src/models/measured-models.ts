@@ -1,7 +1,7 @@
-import { every, type PeriodicWork } from '#observability';
+import { DatabaseFigures } from '#infrastructure';
 import { Database, DatabaseOutage, type MeasuredModel, measuredModels } from '#persistence';
 import type { RouterModelFullEntry } from '#schemas';
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 
 /** The figures change only when an hour of runs is added up. */
 const refreshMs = 15 * 60_000;
@@ -10,24 +10,14 @@ type Measured = NonNullable<RouterModelFullEntry['measured']>;
 
 /** How fast models are and how often they succeed, as their runs show. At most fifteen minutes old while the database answers. */
 @Injectable()
-export class MeasuredModels implements OnApplicationBootstrap, OnApplicationShutdown {
+export class MeasuredModels extends DatabaseFigures {
   private measured: ReadonlyMap<string, Measured> = new Map();
-  private refreshing: PeriodicWork | undefined;
 
   constructor(
     private readonly database: Database,
-    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.refreshing = every(refreshMs, () => this.refresh(), {
-      onError: (error) => this.outage.warn({ error }, 'could not read the measured times of models'),
-      immediately: true,
-    });
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.refreshing?.stop();
+    @Inject(DatabaseOutage) outage: Pick<DatabaseOutage, 'warn'>,
+  ) {
+    super(outage, refreshMs, 'could not read the measured times of models');
   }
 
   /** Undefined for a model with too few runs. */
@@ -35,7 +25,7 @@ export class MeasuredModels implements OnApplicationBootstrap, OnApplicationShut
     return this.measured.get(id);
   }
 
-  private async refresh(): Promise<void> {
+  protected async read(): Promise<void> {
     const models = await measuredModels(this.database);
     this.measured = new Map(models.map((model) => [model.model, rounded(model)]));
   }

@@ -1,8 +1,8 @@
 import { type Model, priceDigest, type ServerTerms } from '#catalog';
-import { every, type PeriodicWork } from '#observability';
+import { DatabaseFigures } from '#infrastructure';
 import { DatabaseOutage, OvershootRepository } from '#persistence';
 import { wholeMicros } from '#schemas';
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DatabaseNews } from '../auth/database-news.js';
 
 /** For news that was lost without a lost connection. */
@@ -15,25 +15,20 @@ type Terms = readonly [ServerTerms, ...ServerTerms[]];
  * database announces each change.
  */
 @Injectable()
-export class Overshoots implements OnApplicationBootstrap, OnApplicationShutdown {
+export class Overshoots extends DatabaseFigures {
   private lifts: ReadonlyMap<string, number> = new Map();
-  private refreshing: PeriodicWork | undefined;
 
   constructor(
     private readonly repository: OvershootRepository,
     private readonly news: DatabaseNews,
-    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    const onError = (error: unknown) =>
-      this.outage.warn({ error }, 'could not read the lifted bounds of prices');
-    this.refreshing = every(refreshMs, () => this.refresh(), { onError, immediately: true });
-    this.news.onOvershoot(() => void this.refresh().catch(onError));
+    @Inject(DatabaseOutage) outage: Pick<DatabaseOutage, 'warn'>,
+  ) {
+    super(outage, refreshMs, 'could not read the lifted bounds of prices');
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.refreshing?.stop();
+  override onApplicationBootstrap(): void {
+    super.onApplicationBootstrap();
+    this.news.onOvershoot(() => void this.refresh());
   }
 
   /** The terms with the lifted bounds. */
@@ -56,7 +51,7 @@ export class Overshoots implements OnApplicationBootstrap, OnApplicationShutdown
     return { ...terms, price, lift };
   }
 
-  private async refresh(): Promise<void> {
+  protected async read(): Promise<void> {
     const rows = await this.repository.lifts();
     this.lifts = new Map(rows.map(({ model, price, lift }) => [keyOf(model, price), lift]));
   }
