@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { checkout } from '../../../apps/local/src/checkout.js';
 import { logFileAt } from '../log-file.js';
 import { runFolder } from '../running.js';
 import type { App, RunningApp } from '../spawn-app.js';
@@ -35,6 +36,15 @@ export type GatewayKind = 'usual' | 'small';
 
 /** All keys that the files of the run gave out, for the check of the logs at its end. */
 export const secretsFile = (): string => path.join(runFolder(), 'secrets');
+
+/** The routes that the usual shared gateway serves. */
+export const servedRoutesFile = (): string => path.join(runFolder(), 'routes');
+
+/** The environment of a gateway that writes the routes that it serves to a file. */
+export const recordedRoutes = (file: string): Record<string, string> => ({
+  NODE_OPTIONS: `--import ${path.join(checkout, 'test/harness/shared/record-routes.mjs')}`,
+  SERVED_ROUTES: file,
+});
 
 const variables = { systems: 'TEST_SYSTEMS', gateways: 'TEST_GATEWAYS' };
 

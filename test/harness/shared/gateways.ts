@@ -5,7 +5,14 @@ import { longTimeouts } from '../long-timeouts.js';
 import { temporaryFolder } from '../running.js';
 import { newEncryptionKeys } from '#schemas';
 import { type App, spawnApp } from '../spawn-app.js';
-import { described, gatewayEnvironment, publishGateways, trustedProxy } from './described.js';
+import {
+  described,
+  gatewayEnvironment,
+  publishGateways,
+  recordedRoutes,
+  servedRoutesFile,
+  trustedProxy,
+} from './described.js';
 import { openRow } from './open-row.js';
 
 let database: TestDatabase | undefined;
@@ -29,6 +36,7 @@ export async function startGateways(): Promise<void> {
   const [usual, small] = await Promise.all([
     spawnApp('gateway', {
       ...env,
+      ...recordedRoutes(servedRoutesFile()),
       TRUSTED_PROXIES: trustedProxy,
       ENCRYPTION_PUBLIC_KEY: newEncryptionKeys().publicKey,
     }),
