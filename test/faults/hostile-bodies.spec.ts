@@ -91,11 +91,8 @@ async function longestPauseMs(): Promise<number> {
 async function pausesOver(bodies: readonly Sent[]): Promise<{ slow: string[]; worstMs: number }> {
   const slow: string[] = [];
   await longestPauseMs();
-  for (const body of bodies) {
-    const status = await send(body);
-    // A body that happens to be good waits for its run.
-    if (status !== 504) expect(status).toBeLessThan(500);
-  }
+  // A body that happens to be good waits for its run, and gets a 504.
+  for (const body of bodies) expect([500, 501, 502, 503]).not.toContain(await send(body));
   const worstMs = await longestPauseMs();
   if (worstMs <= allowedMs) return { slow, worstMs };
   let leastWorstMs = 0;

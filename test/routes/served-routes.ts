@@ -35,7 +35,7 @@ const values: Record<string, string> = {
 export function servedRoutes(file = servedRoutesFile()): ServedRoute[] {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   const registered = lines.map((line) => JSON.parse(line) as [method: string, url: string]);
-  // What serves every method answers 404 in the format of its vendor.
+  // A path that is served for every method answers 404 in the format of its vendor.
   const unknown = new Set(registered.filter(([method]) => method === 'TRACE').map(([, url]) => url));
   return registered
     .filter(([method, url]) => method !== 'HEAD' && !unknown.has(url))

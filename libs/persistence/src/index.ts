@@ -184,5 +184,6 @@ export {
   WorkspaceRepository,
   type WorkspaceSettings,
   type WorkspaceStanding,
+  type WorkspaceTerms,
   type WorkspaceState,
 } from './workspace.repository.js';

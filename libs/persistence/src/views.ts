@@ -26,7 +26,7 @@ import type { ListedRequest, RequestDetail } from './request-reader.js';
 import { isTest } from './run-facts.js';
 import type { UsageGroup } from './usage-reader.js';
 import type { ListedWebhook, WebhookDetail } from './webhook.repository.js';
-import type { WorkspaceStanding, WorkspaceState } from './workspace.repository.js';
+import type { WorkspaceStanding, WorkspaceState, WorkspaceTerms } from './workspace.repository.js';
 
 // Rows as the HTTP interface and the operators' commands show them. Fields that do not apply are absent.
 
@@ -46,9 +46,7 @@ export const runLimits = (now: WorkspaceStanding): RouterWorkspace['limits'] => 
 });
 
 /** The terms say what a workspace allows and demands. */
-export const termsView = (
-  now: Pick<WorkspaceStanding, 'allowSamples' | 'requiredTags' | 'requiresUser'>,
-) => ({
+export const termsView = (now: WorkspaceTerms) => ({
   allow_samples: now.allowSamples,
   required_tags: now.requiredTags,
   requires_user: now.requiresUser,

@@ -47,30 +47,31 @@ export interface WorkspaceChange extends WorkspaceSettings, WorkspaceLimits {
   note?: string;
 }
 
+/** The terms say what a workspace allows and demands. */
+export type WorkspaceTerms = Pick<Workspace, 'allowSamples' | 'requiredTags' | 'requiresUser'>;
+
 /**
  * The limits of a workspace and their current use. Amounts are micro-dollars. `windowCount` is the number of runs
  * admitted in the current minute of the database's clock.
  */
-export type WorkspaceStanding = Pick<
-  Workspace,
-  | 'inflight'
-  | 'inflightLimit'
-  | 'committedMicros'
-  | 'committedLimitMicros'
-  | 'backlog'
-  | 'backlogLimit'
-  | 'windowCount'
-  | 'windowLimit'
-  | 'balanceMicros'
-  | 'heldMicros'
-  | 'overdraftLimitMicros'
-  | 'reservation'
-  | 'markup'
-  | 'ownKeyFee'
-  | 'allowSamples'
-  | 'requiredTags'
-  | 'requiresUser'
->;
+export type WorkspaceStanding = WorkspaceTerms &
+  Pick<
+    Workspace,
+    | 'inflight'
+    | 'inflightLimit'
+    | 'committedMicros'
+    | 'committedLimitMicros'
+    | 'backlog'
+    | 'backlogLimit'
+    | 'windowCount'
+    | 'windowLimit'
+    | 'balanceMicros'
+    | 'heldMicros'
+    | 'overdraftLimitMicros'
+    | 'reservation'
+    | 'markup'
+    | 'ownKeyFee'
+  >;
 
 const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_micros::float AS "committedMicros",
   committed_limit_micros::float AS "committedLimitMicros", backlog, backlog_limit AS "backlogLimit",
@@ -236,6 +237,15 @@ export class WorkspaceRepository {
       return manager.query<Granted[]>('SELECT run_id AS "runId", provider FROM promote($1)', [id]);
     });
     return { workspace: await this.find(id), granted };
+  }
+
+  /** Changes what a workspace allows and demands. It concerns only later runs. */
+  async changeTerms(id: string, terms: Partial<WorkspaceTerms>, by: string): Promise<void> {
+    const { name } = await this.find(id);
+    await this.database.transaction(async ({ manager }) => {
+      if (Object.keys(terms).length > 0) await manager.update(Workspace, { id }, terms);
+      await recordAction(manager, { actor: by, action: 'workspace.change', subject: name, details: terms });
+    });
   }
 
   /**

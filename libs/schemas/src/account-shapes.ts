@@ -186,6 +186,12 @@ export const workspaceTerms = {
   requires_user: z.boolean().describe('Whether each run must name an end user.'),
 };
 
+/** Absent fields stay unchanged. */
+export const routerWorkspaceChange = z
+  .strictObject(workspaceTerms)
+  .partial()
+  .meta({ id: 'RouterWorkspaceChange', description: 'A change of what a workspace allows and demands.' });
+
 export const routerWorkspace = z
   .object({
     id: z.uuid().describe('The id of the workspace.'),

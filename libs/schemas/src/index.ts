@@ -32,6 +32,7 @@ export {
   type Reservation,
   reservation,
   routerWorkspace,
+  routerWorkspaceChange,
   type UsageGrouping,
   usageGrouping,
   type RouterLedgerEntry,

@@ -74,10 +74,13 @@ export const operatorWorkspaceListResponse = pageOf(
 const limit = (description: string, max = 2_147_483_647) => z.int().min(0).max(max).describe(description);
 const credits = z.int().min(-maxCents).max(maxCents);
 
+/** Only the workspace itself allows samples. */
+const { allow_samples: _allowSamples, ...changeable } = facts;
+
 /** The body of a change. Absent fields stay unchanged. */
 export const operatorWorkspaceChange = z
   .strictObject({
-    ...facts,
+    ...changeable,
     limits: z
       .strictObject({
         inflight: limit('Maximum number of runs with a slot.'),

@@ -247,8 +247,7 @@ describeWith('the page of a model', () => {
     await open('/models/bfl/flux-2-pro');
     await prompt().fill('a sample of a fox');
     const id = await result();
-    const { id: workspace } = await calling(shown.ready)<{ id: string }>('GET', '/v2/workspace');
-    await calling(shown.ready)('PATCH', `/v2/operator/workspaces/${workspace}`, { allow_samples: true });
+    await calling(shown.ready)('PATCH', '/v2/workspace', { allow_samples: true });
     const operator = await shown.open(`/runs/${id}`);
     const confirm = async (label: string) => {
       await operator.getByRole('button', { name: label }).click();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   ({ authorization } = await bearer((await gateway().caller()).workspace.id));
 });
 
-/** What is wrong with the answer to such a body; undefined for a good answer or a refusal in words. */
+/** Describes an answer that neither serves the call nor refuses it in words; undefined for any other answer. */
 async function wrongAnswer(
   { method, path }: RouteWithBody,
   { bytes, contentType }: HostileBody,

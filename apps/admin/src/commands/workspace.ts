@@ -38,7 +38,6 @@ interface SettingOptions {
   markup?: number;
   ownKeyFee?: number;
   reservation?: Reservation;
-  allowSamples?: boolean;
   requiredTags?: string[];
   requiresUser?: boolean;
   creditsCents?: Credits;
@@ -168,11 +167,6 @@ const withSettings = (command: Command): Command =>
       tagNames,
     )
     .option('--requires-user <yes|no>', 'whether each run must name an end user (default: no)', yesOrNo)
-    .option(
-      '--allow-samples <yes|no>',
-      'whether operators may show its runs to everyone as samples (default: no)',
-      yesOrNo,
-    )
     .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros)
     .option(
       '--result-seconds <n|default>',
@@ -204,7 +198,6 @@ const settingsOf = ({
   markup,
   ownKeyFee,
   reservation: reserves,
-  allowSamples,
   requiredTags,
   requiresUser,
   resultSeconds: seconds,
@@ -215,7 +208,6 @@ const settingsOf = ({
   ...(markup !== undefined && { markup }),
   ...(ownKeyFee !== undefined && { ownKeyFee }),
   ...(reserves && { reservation: reserves }),
-  ...(allowSamples !== undefined && { allowSamples }),
   ...(requiredTags && { requiredTags }),
   ...(requiresUser !== undefined && { requiresUser }),
   ...(seconds !== undefined && { resultRetentionSeconds: seconds === 'default' ? null : seconds }),

@@ -1,13 +1,19 @@
-import { runLimits, termsView, WorkspaceRepository } from '#persistence';
-import { centsFromMicros, type RouterWorkspace, routerWorkspace } from '#schemas';
-import { Controller, Get } from '@nestjs/common';
-import { Access, Calling, noCredential } from '../auth/caller.guard.js';
+import { runLimits, termsView, WorkspaceRepository, type WorkspaceTerms } from '#persistence';
+import { centsFromMicros, type RouterWorkspace, routerWorkspace, routerWorkspaceChange } from '#schemas';
+import { Controller, Get, Patch, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { Access, Calling, noCredential, unlessDeleted } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { answer, ApiRoute, json } from '../http/api-route.js';
+import { BodyReader } from '../bodies/body-reader.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
 @Controller('v2/workspace')
 export class WorkspaceController {
-  constructor(private readonly workspaces: WorkspaceRepository) {}
+  constructor(
+    private readonly workspaces: WorkspaceRepository,
+    private readonly bodies: BodyReader,
+  ) {}
 
   @Get()
   @Access({ scope: 'workspace' })
@@ -18,7 +24,31 @@ export class WorkspaceController {
     description: 'Also lists the scopes of the calling credential.',
     answers: [answer(200, 'The workspace in its current state.', json(routerWorkspace))],
   })
-  async read(@Calling() { workspaceId, workspaceName, keyId, scopes }: Caller): Promise<RouterWorkspace> {
+  async read(@Calling() caller: Caller): Promise<RouterWorkspace> {
+    return this.stateOf(caller);
+  }
+
+  @Patch()
+  @Access({ scope: 'manage' })
+  @ApiRoute({
+    name: 'ChangeWorkspace',
+    area: 'Account',
+    summary: 'Change what the workspace allows and demands',
+    description: 'Applies all changes or none. The change and the caller are recorded.',
+    body: routerWorkspaceChange,
+    answers: [
+      answer(200, 'The workspace in its current state.', json(routerWorkspace)),
+      failure(400, ['invalid_input'], 'The body is malformed.'),
+    ],
+  })
+  async change(@Calling() caller: Caller, @Req() request: FastifyRequest): Promise<RouterWorkspace> {
+    const { workspaceId, credential } = caller;
+    const change = await this.bodies.readObject(request.raw, workspaceId, routerWorkspaceChange);
+    await unlessDeleted(this.workspaces.changeTerms(workspaceId, termsOf(change), credential));
+    return this.stateOf(caller);
+  }
+
+  private async stateOf({ workspaceId, workspaceName, keyId, scopes }: Caller): Promise<RouterWorkspace> {
     const now = await this.workspaces.standing(workspaceId);
     if (now === null) throw noCredential();
     return {
@@ -35,3 +65,9 @@ export class WorkspaceController {
     };
   }
 }
+
+const termsOf = (change: z.output<typeof routerWorkspaceChange>): Partial<WorkspaceTerms> => ({
+  ...(change.allow_samples !== undefined && { allowSamples: change.allow_samples }),
+  ...(change.required_tags && { requiredTags: change.required_tags }),
+  ...(change.requires_user !== undefined && { requiresUser: change.requires_user }),
+});

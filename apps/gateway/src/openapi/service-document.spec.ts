@@ -143,6 +143,7 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['GET', '/v2/usage', plain(200, 400, 401, 403)],
   ['GET', '/v2/ledger', plain(200, 400, 401, 403)],
   ['GET', '/v2/workspace', plain(200, 401, 403)],
+  ['PATCH', '/v2/workspace', plain(200, 400, 401, 403, 413, 415)],
   ['GET', '/v2/budgets', plain(200, 401, 403)],
   ['GET', '/v2/budgets/{name}', plain(200, 401, 403, 404)],
   ['GET', '/v2/budgets/{name}/values', plain(200, 400, 401, 403, 404)],

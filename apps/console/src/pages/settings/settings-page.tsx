@@ -10,6 +10,7 @@ import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
 import { texts } from '../../texts/index.ts';
 import { ProviderKeys } from './provider-keys.tsx';
+import { Terms } from './terms.tsx';
 import classes from './settings-page.module.css';
 
 export function SettingsPage() {
@@ -48,6 +49,11 @@ export function SettingsPage() {
             {data.credential.scopes.includes('provider_keys') && (
               <Section title={texts.settings.providerKeys} about={texts.settings.providerKeysText}>
                 <ProviderKeys />
+              </Section>
+            )}
+            {data.credential.scopes.includes('manage') && (
+              <Section title={texts.settings.terms} about={texts.settings.termsText}>
+                <Terms {...data} />
               </Section>
             )}
             <Section title={texts.settings.workspace} about={texts.settings.workspaceText}>

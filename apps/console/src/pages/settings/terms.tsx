@@ -1,0 +1,49 @@
+import { Switch, TagsInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { api, bodyOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { workspaceQuery } from '../../api/workspace.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { texts } from '../../texts/index.ts';
+import classes from './settings-page.module.css';
+
+type Workspace = components['schemas']['RouterWorkspace'];
+type Change = components['schemas']['RouterWorkspaceChange'];
+
+/** The terms of the workspace. Each change is saved at once. */
+export function Terms({
+  allow_samples: samples,
+  required_tags: tags,
+  requires_user: user,
+}: Pick<Workspace, 'allow_samples' | 'required_tags' | 'requires_user'>) {
+  const queries = useQueryClient();
+  const saving = useMutation({
+    mutationFn: (body: Change) => bodyOf(api.PATCH('/v2/workspace', { body })),
+    onSuccess: (workspace) => queries.setQueryData(workspaceQuery.queryKey, workspace),
+  });
+  // A change is shown before its answer comes.
+  const saved = { allow_samples: samples, required_tags: tags, requires_user: user };
+  const shown = saving.isPending ? { ...saved, ...saving.variables } : saved;
+  return (
+    <div className={classes.terms}>
+      <Switch
+        label={texts.settings.allowSamples}
+        description={texts.settings.allowSamplesHint}
+        checked={shown.allow_samples}
+        onChange={(event) => saving.mutate({ allow_samples: event.currentTarget.checked })}
+      />
+      <Switch
+        label={texts.settings.requiresUser}
+        checked={shown.requires_user}
+        onChange={(event) => saving.mutate({ requires_user: event.currentTarget.checked })}
+      />
+      <TagsInput
+        label={texts.settings.requiredTags}
+        description={texts.settings.requiredTagsHint}
+        value={shown.required_tags}
+        onChange={(names) => saving.mutate({ required_tags: names })}
+      />
+      {saving.error && <Failure error={saving.error} title={texts.settings.termsNotSet} />}
+    </div>
+  );
+}
