@@ -88,10 +88,12 @@ class CollectedStream {
   private readonly sink: StreamSink | undefined;
   private closed: Promise<void> | undefined;
   private chunks: Buffer[] = [];
-  /** Only with withheld events. Otherwise the caller receives the beginning of the bytes that arrived. */
-  private passed: Uint8Array[] = [];
   private size = 0;
-  private passedSize = 0;
+  /** The events that were read end at this offset of the bytes that arrived, and those that were passed on at that one. */
+  private readTo = 0;
+  private passedTo = 0;
+  /** Offsets of the events that were withheld. */
+  private readonly withheld: { from: number; to: number }[] = [];
   private readonly begunAtMs = performance.now();
   private workedUntilMs = this.begunAtMs;
 
@@ -134,7 +136,6 @@ class CollectedStream {
     this.closed ??= this.sink?.close(false);
     if (!this.isKept) {
       this.chunks = [];
-      this.passed = [];
       this.share.shrink(this.size);
     }
     return isMissingUsage;
@@ -157,11 +158,11 @@ class CollectedStream {
     if (this.isLeft && !this.isKept)
       return { body: Buffer.alloc(0), cut: 'cancelled', left: folded, streamSeconds };
     const body = Buffer.concat(this.chunks);
-    const passedOn = this.terms.withholds ? Buffer.concat(this.passed) : body.subarray(0, this.passedSize);
+    const passedOn = this.passedOf(body);
     return {
       body,
       streamSeconds,
-      ...(this.passedSize < this.size && { passedOn }),
+      ...(passedOn.length < this.size && { passedOn }),
       ...(!isWhole && { cut: this.isLeft ? 'cancelled' : cut }),
     };
   }
@@ -172,11 +173,24 @@ class CollectedStream {
   }
 
   private pass(event: Uint8Array, data: string): void {
-    const { withholds } = this.terms;
-    if (this.isLeft || event.length === 0 || withholds?.(data)) return;
+    const from = this.readTo;
+    this.readTo += event.length;
+    if (this.isLeft || event.length === 0) return;
+    if (this.terms.withholds?.(data)) {
+      this.withheld.push({ from, to: this.readTo });
+      return;
+    }
     this.sink?.write(event);
-    this.passedSize += event.length;
-    if (withholds) this.passed.push(event);
+    this.passedTo = this.readTo;
+  }
+
+  /** The bytes that the caller got, of the bytes that arrived. */
+  private passedOf(body: Buffer): Buffer {
+    const withheld = this.withheld.filter(({ to }) => to <= this.passedTo);
+    if (withheld.length === 0) return body.subarray(0, this.passedTo);
+    const starts = [0, ...withheld.map(({ to }) => to)];
+    const ends = [...withheld.map(({ from }) => from), this.passedTo];
+    return Buffer.concat(starts.map((start, index) => body.subarray(start, ends[index])));
   }
 }
 
