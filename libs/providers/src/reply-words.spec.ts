@@ -65,6 +65,14 @@ describe.each(providerList)('$name', ({ name }) => {
     [400, 'Insufficient compute balance'],
     [400, 'Your credit balance is too low.'],
     [400, 'Billing is disabled for this project.'],
+    [400, 'The request failed because your account has an overdue balance.'],
+    [400, 'Operation is denied because your account balance is overdue.'],
+    [
+      400,
+      'You have reached your specified workspace API usage limits. You will regain access on 2026-06-01.',
+    ],
+    [400, "Your newly created team doesn't have any credits or licenses yet."],
+    [429, 'Your account has exhausted its free trial quota for the model.'],
     [422, 'Out of credits'],
     [405, 'Payment required'],
   ])('reads HTTP %i with “%s” as a problem with our account', (status, text) => {
@@ -89,6 +97,24 @@ describe.each(providerList)('$name', ({ name }) => {
     'Dubbing without a watermark is only available for Creator+ users.',
     'Country, region, or territory not supported',
     'User location is not supported for the API use.',
+    'your current token plan not support model, MiniMax-M2.7-highspeed',
+    'Real-name authentication is required.',
+    'There is an issue with your account status.',
+    'Please make sure your account is in good standing.',
+    'You do not have access to this model.',
+    'Access to model denied. Please make sure you are eligible for using the model.',
+    'Workspace access denied.',
+    'The model service is not activated.',
+    'The model has not been purchased.',
+    'Accept the terms of service before using this model.',
+    'You must agree to the model terms first.',
+    'This API key is missing the permission to use text to speech.',
+    'This credential is only authorized for use with Claude Code and cannot be used for other API requests.',
+    'Trial accounts cannot use this model.',
+    'Please top up your account.',
+    'Purchase more credits to continue.',
+    'Please add a valid payment method.',
+    'Please check your plan and billing details.',
   ];
 
   it.each(permissions)('reads “%s” as a problem with our account, whatever field it names', (text) => {
@@ -111,6 +137,23 @@ describe.each(providerList)('$name', ({ name }) => {
     'image_url: the account of the author is not part of the URL',
     'Identity of the speaker is unknown.',
     'The tool call id is required in the message that follows.',
+    'You do not have access to the file at image_url.',
+    'You do not have access to the model file.',
+    'There is no access to the model at this URL.',
+    'The server has no access to the image at this URL.',
+    'image_url: access denied (403)',
+    'Upgrade the resolution: 20 seconds are not supported.',
+    'Upgrade the prompt: the plan of the house is missing.',
+    'The plan of the camera does not fit the duration.',
+    'The voice is not verified.',
+    'Verification of the face in the image failed.',
+    'The search terms are not accepted.',
+    'This field does not accept terms of more than three words.',
+    'Key frames exceed the limit of 4.',
+    'The usage of this parameter is limited to 3 values.',
+    'The audio track is not activated.',
+    'The color balance has no method of this name.',
+    'The image of a credit card was not found.',
   ])('does not read “%s” as a problem with our account', (text) => {
     for (const status of [400, 422])
       expect(meanings(name, status, { error: { message: text } })).not.toContain(account);
@@ -122,6 +165,8 @@ describe.each(providerList)('$name', ({ name }) => {
     'Your account has too many requests in progress and cannot start another one.',
     '5 images/min, whatever the monthly limit',
     'Rate limit exceeded. Add credits to raise it.',
+    'Rate limit exceeded. Purchase credits or top up your balance to raise it.',
+    'You exceeded your current quota, please check your plan and billing details.',
     'RESOURCE_EXHAUSTED',
     'Resource has been exhausted (e.g. check quota).',
     'Quota exceeded for aiplatform.googleapis.com/generate_content_requests_per_minute, limit: 60',
@@ -140,6 +185,8 @@ describe.each(providerList)('$name', ({ name }) => {
     for (const message of [
       'prompt: "Our monthly spending limit is reached" is too long',
       "prompt 'we are out of credits' is too long",
+      'prompt: “Upgrade your plan and purchase credits” is too long',
+      "prompt 'your account must be verified' is too long",
       'The white balance is too low',
     ])
       expect([message, ...meanings(name, status, { error: { message } })]).not.toContain(account);

@@ -35,29 +35,48 @@ const bannedAccount = /suspend|banned|disabled|deactivated|terminated|locked/i;
 
 /** An empty balance, unpaid bills, or a used-up quota of a day or longer. */
 const accountWords = [
-  /(?:insufficient|not enough|out of|no more|exhausted|depleted|used all)(?: [a-z]{1,20}){0,2}[ _-]?(?:credits?|balance|funds)\b/i,
+  /(?:insufficient|not enough|not have (?:any|enough)|n['’]t have (?:any|enough)|out of|no more|exhausted|depleted|used all)(?: [a-z]{1,20}){0,2}[ _-]?(?:credits?|balance|funds)\b/i,
   /(?:credits?|balance|funds)(?: (?:is|are|has|have|been|too|run)){0,3} (?:exhausted|depleted|insufficient|low|used up|out|empty|negative)\b/i,
   /(?:daily|weekly|monthly|yearly|annual|lifetime)(?: [\w-]{1,30}){0,3} (?:limit|quota|cap|budget|allowance)\b/i,
   /\b(?:limit|quota|cap|budget|allowance)(?: [\w-]{1,30}){0,4} (?:per|for the|for this|of the|of this|this|a) (?:day|week|month|year)\b/i,
   /(?:limit|quota)(?: [\w-]{1,30}){0,6} 24[ -]?h(?:ours?)?\b/i,
   /(?:spend|spending|billing|budget)[ _-](?:hard[ _-])?(?:limit|cap|quota)/i,
+  /\b(?:specified|workspace|organi[sz]ation|account|plan)(?: [\w-]{1,30}){0,2} usage limits?\b/i,
+  /\b(?:exhausted|exceeded|used up)(?: [\w-]{1,30}){0,2} (?:free|trial)(?: [\w-]{1,30}){0,2} (?:quota|allowance)\b/i,
   /per[ _-]?(?:day|month)/i,
   /payment[ _-]required|arrears|arrearage/i,
-  /(?:account|invoice|bill|payment)(?: (?:is|has|been)){0,2} (?:overdue|past due|unpaid)/i,
+  /(?:account|balance|invoice|bill|payment)(?: (?:is|has|been)){0,2} (?:overdue|past due|unpaid)/i,
+  /\b(?:overdue|past[ -]due|unpaid) (?:balance|invoice|bill|payment)s?\b/i,
   /enable billing|billing(?: (?:is|has|been|account)){0,3} (?:not (?:enabled|active)|disabled|inactive|closed)/i,
+];
+/** Calls to pay. With the status 429 they are advertisements, like those for a larger plan. */
+const paymentWords = [
+  /\b(?:top[ -]?up|recharge|refill)(?: [\w-]{1,30}){0,2} (?:account|balance|credits?|wallet)\b/i,
+  /\b(?:buy|purchase)(?: [\w-]{1,30}){0,2} credits\b/i,
+  /\b(?:add|no|update|valid|missing)(?: [\w-]{1,30}){0,2} payment method\b/i,
+  /\b(?:check|update|review|set up) (?:your )?(?:[\w-]{1,30} ){0,3}billing\b/i,
 ];
 /** Our account lacks a permission, because it is not verified, because of its plan, or because it was restricted. */
 const permissionWords = [
   /\b(?:organi[sz]ation|account|team|workspace|business|identity)(?: [\w-]{1,30}){0,4} verifi(?:ed|cation)\b/i,
   /\bverif(?:y|ication of)(?: [\w-]{1,30}){0,2} (?:organi[sz]ation|account|team|workspace|business|identity)\b/i,
+  /\breal[ -]name (?:authentication|verification|certification)\b/i,
   /\b(?:upgrade|subscribe to)(?: [\w-]{1,30}){0,4} (?:plan|tier|subscription|account)\b/i,
   /\b(?:available|included|enabled|allowed|supported|permitted|limited|restricted)(?: [\w-]{1,30}){0,2} (?:on|in|for|to|with|by)(?: [\w-]{1,30}){0,4} (?:plans?|tiers?|subscriptions?|subscribers|organi[sz]ations?|accounts?|teams?)\b/i,
   /\b(?:requires?|needs?)(?: [\w-]{1,30}){0,4} (?:plan|tier|subscription)\b/i,
   /\byour (?:[\w-]{1,30} )?(?:organi[sz]ation|account|team|workspace|project|tenant|subscription|plan|tier|key|credentials?)(?: [\w-]{1,30}){0,5} (?:not|isn['’]t|doesn['’]t|hasn['’]t|can['’]t|cannot|no longer|must|disabled|suspended|banned|restricted|blocked|locked|inactive|expired|closed|terminated|deactivated)\b/i,
-  /\b(?:only|not) available (?:for|to)(?: [\w+-]{1,30}){1,3} users\b|\bfree (?:users|accounts|tier) (?:cannot|can['’]t|may not)\b/i,
+  /\byour (?:[\w-]{1,30} ){2}(?:plan|subscription) (?:does )?not\b/i,
+  /\byour account (?:status|is in good standing)\b/i,
+  /\b(?:only|not) available (?:for|to)(?: [\w+-]{1,30}){1,3} users\b|\b(?:free|trial) (?:users|accounts|tier) (?:cannot|can['’]t|may not)\b/i,
   /\b(?:user location|territory|your (?:country|region|location))(?: [\w-]{1,30}){0,3} not (?:supported|available|allowed)\b|\bnot (?:supported|available|allowed) in your (?:country|region|location)\b/i,
   /\b(?:organi[sz]ation|account|team|workspace|project|tenant|key)(?: [\w-]{1,30}){0,4} (?:do not|does not|don['’]t|doesn['’]t|without) (?:have )?(?:access|permission)\b/i,
-  /\b(?:organi[sz]ation|account|team|workspace|tenant|subscription|api[ _-]?key|credentials?) (?:is|was|has|has been|is currently) (?:disabled|suspended|banned|restricted|blocked|locked|inactive|expired|closed|terminated|deactivated)\b/i,
+  // The file of a 3D model is the caller's.
+  /\byou (?:do not|don['’]t) have (?:access|permission)(?: [\w-]{1,30}){1,3} (?:model|endpoint|feature)\b(?! (?:file|url|at)\b)/i,
+  /\baccess to (?:this |the )?model (?:is |was )?(?:denied|restricted)\b|\b(?:model|workspace) access (?:is |was )?denied\b/i,
+  /\b(?:model|service)(?: [\w.-]{1,60}){0,2} not (?:been )?(?:activated|purchased|subscribed)\b/i,
+  /\b(?:accept|agree to|accepted|agreed to)(?: [\w-]{1,30}){0,3} (?:terms of (?:service|use)|terms and conditions|(?:model|licen[cs]e|usage) terms|licen[cs]e|user agreement)\b/i,
+  /\bapi[ _-]?key(?: [\w-]{1,30}){0,3} (?:lacks?|missing)(?: [\w-]{1,30}){0,3} (?:permissions?|scopes?)\b/i,
+  /\b(?:organi[sz]ation|account|team|workspace|tenant|subscription|api[ _-]?key|credentials?) (?:is|was|has|has been|is currently|is only|is not) (?:authori[sz]ed|disabled|suspended|banned|restricted|blocked|locked|inactive|expired|closed|terminated|deactivated)\b/i,
 ];
 /** Input settings that contain the word "balance". */
 const inputWords = /(?:white|colou?r|tone|audio|stereo)[ _-]balance/i;
@@ -71,6 +90,7 @@ const saysContent = (text: string): boolean =>
 const saysAccount = (text: string): boolean =>
   zeroLimit.test(text) ||
   (accountWords.some((words) => words.test(text)) && !rateWords.test(text) && !inputWords.test(text));
+const saysPayment = (text: string): boolean => paymentWords.some((words) => words.test(text));
 const saysPermission = (text: string): boolean =>
   permissionWords.some((words) => words.test(text)) && !rateWords.test(text);
 
@@ -91,7 +111,9 @@ function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefined): Ru
   const account = { class: 'provider_account', retry: 'same_call', equals: 'words of our account' } as const;
   if (own.some(saysAccount)) return { ...account, account: 'balance' };
   // Providers advertise a larger plan wherever they limit a rate.
-  return status !== 429 && own.some(saysPermission) ? { ...account, account: 'key' } : undefined;
+  if (status === 429) return undefined;
+  if (own.some(saysPayment)) return { ...account, account: 'balance' };
+  return own.some(saysPermission) ? { ...account, account: 'key' } : undefined;
 }
 
 /** The text outside quotation marks. */
