@@ -38,7 +38,7 @@ const rules: [scope: string, routes: RegExp][] = [
   ['operate', / \/v2\/operator\//],
   ['provider_keys', / \/v2\/provider-keys/],
   ['catalog', /^GET \/(replicate|openai|anthropic|gemini)\/\w+\/models|^POST \/mcp|^GET \/v2\/clients\//],
-  ['run', / \/(replicate|openai|anthropic|gemini)\/|^POST \/v2\/fal\/uploads$/],
+  ['run', / \/(replicate|openai|anthropic|gemini)\/|^POST \/v2\/fal\/uploads/],
   [
     'run',
     /\/models\/.*\/requests\/|^POST \/v\d\/models\/|^(POST \/v2\/files|(GET|DELETE) \/v2\/files\/:fileId)$/,

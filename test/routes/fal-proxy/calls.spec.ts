@@ -120,6 +120,14 @@ it('an upload is accepted only at the address that the proxy returned', async ()
   expect((await put(upload_url)).status).toBe(409);
 });
 
+it('an upload in parts is refused, and the answer says what to do', async () => {
+  const { caller } = await gateway().caller();
+  const target = 'https://rest.fal.ai/storage/upload/initiate-multipart?storage_type=fal-cdn-v3';
+  const answer = await call(gateway().url, caller.key, 'POST', target, '{"file_name":"a.mp4"}');
+  expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([413, 'invalid_input']);
+  expect(await answer.text()).toContain('POST /v2/files');
+});
+
 it('an upload is rejected after its key was revoked or its workspace disabled', async () => {
   const { caller, keyId } = await gateway().caller();
   const off = await gateway().caller();

@@ -1,6 +1,11 @@
 /** A path without a route; answers 404. */
 const nowhere = '/v2/fal';
 
+const uploadRoutes: Readonly<Record<string, string>> = {
+  'storage/upload/initiate': '/v2/fal/uploads',
+  'storage/upload/initiate-multipart': '/v2/fal/uploads/parts',
+};
+
 /**
  * Maps a URL of fal to one of our routes: `fal.run` runs and waits, `queue.fal.run` is the queue, and the storage
  * accepts files. Other URLs map to no route, and nothing is sent to fal. A model's path of several segments is one
@@ -21,7 +26,7 @@ export function falRoute(target: string): string {
     }
     case 'rest.fal.ai':
     case 'rest.alpha.fal.ai':
-      return path.join('/') === 'storage/upload/initiate' ? '/v2/fal/uploads' : nowhere;
+      return uploadRoutes[path.join('/')] ?? nowhere;
     default:
       return nowhere;
   }

@@ -51,6 +51,17 @@ export class FalUploadsController {
     };
   }
 
+  /** Nearly all files that fal's clients send in parts are larger than the router's own limit. */
+  @Post('parts')
+  @Access({ scope: 'run' })
+  refuseParts(): never {
+    throw new RouterError(
+      'invalid_input',
+      'The router takes no file in parts, as fal’s clients send files above 90 MB. Upload it with POST /v2/files.',
+      { status: 413 },
+    );
+  }
+
   @Put(':upload')
   async put(@Param('upload') upload: string, @Req() request: FastifyRequest) {
     const [workspaceId = '', id = '', key = '', keyId = ''] = this.opened(upload).split(' ');
