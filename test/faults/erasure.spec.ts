@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { WorkspaceRepository } from '#persistence';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { System } from '../harness/faults.js';
+import { harnessDatabase } from '../harness/long-timeouts.js';
 import { failOnLeftovers, newTag, transports, waitFor } from '../harness/index.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
@@ -147,6 +149,34 @@ describe.each(transports())('the deletion of runs on %s', (transport) => {
       [run.requestId],
     );
     expect(row?.billed).toBe(row?.entered);
+  });
+
+  it('of a workspace that was deleted leaves no byte, and its books stay', async () => {
+    const mark = newTag('deletedspace');
+    const kept = await system.caller({}, undefined, ['run', 'requests', 'manage']);
+    const prompts = [mark, `${mark} ${'x'.repeat(300 * 1024)}`, `${mark} [[sim:job_failed]]`];
+    const runs = await Promise.all(prompts.map((prompt) => kept.submit(model, JSON.stringify({ prompt }))));
+    for (const run of runs) await kept.completed(run, 60_000);
+    const first = runs[0]?.requestId ?? '';
+    expect((await kept.call('PUT', `/v2/requests/${first}/kept`)).status).toBe(204);
+    expect(await inPostgres(mark)).toContain('payload');
+    const database = harnessDatabase(system.database.url);
+    const isDeleted = await new WorkspaceRepository(database).delete(kept.workspaceId, 'test');
+    await database.close();
+    expect(isDeleted).toBe(true);
+    const isGone = async () =>
+      [await inPostgres(mark), await inRedis(mark), inStore(mark), inStore(first)].every(
+        (places) => places.length === 0,
+      );
+    await waitFor(isGone, { withinMs: 60_000, what: 'the data of the workspace to be gone', everyMs: 200 });
+    const books = await system.sql('SELECT FROM audit_record WHERE workspace_id = $1', [kept.workspaceId]);
+    expect(books).toHaveLength(runs.length);
+    await waitFor(
+      async () =>
+        (await system.sql('SELECT FROM workspace_erasure WHERE workspace_id = $1', [kept.workspaceId]))
+          .length === 0,
+      { withinMs: 60_000, what: 'the deletion to be done', everyMs: 200 },
+    );
   });
 
   it('is finished by a worker if the store did not take part', async () => {

@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { waitFor } from '../harness/index.js';
+import { operatorDatabase } from '../harness/long-timeouts.js';
 import { gatewayForFile } from '../routes/gateways.js';
 
 /** Makes a call from one of this machine's addresses. */
@@ -105,7 +106,8 @@ describe('lists', () => {
     const scopes = ['requests', 'usage'];
     const one = await gateway().caller({}, scopes);
     const other = await gateway().caller({}, scopes);
-    await gateway().database.work.query(
+    const unlimited = operatorDatabase(gateway().databaseUrl);
+    await unlimited.work.query(
       `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
          caller_left, admitted_at, completed_at, cost_micros, billed_micros)
        SELECT gen_random_uuid(), $1, gen_random_uuid(), 'token:x', 'a/' || n % 100, 'bfl', 'POST', 'succeeded', NULL, 200,
@@ -113,6 +115,7 @@ describe('lists', () => {
        FROM generate_series(1, $2::integer) AS n`,
       [one.workspace.id, records],
     );
+    await unlimited.close();
     const from = new Date(Date.now() - records * 1000).toISOString();
     const read = async (key: string, path: string) => {
       const beganMs = performance.now();

@@ -72,7 +72,7 @@ export const otherEnds = {
   outbox: 'Deleted with the outcome of its run.',
   backlog_chunk: '`promote` deletes it when its runs have left the backlog.',
   usage_progress: 'One row per workspace.',
-  workspace_erasure: 'One row per workspace.',
+  workspace_erasure: 'One row per workspace; that of a deleted one goes with its data.',
   workspace: 'An operator’s record, named by ledger entries.',
   budget: 'Its workspace deletes it. There are at most 50 per workspace.',
   operator_action: 'The record of what operators did. It has no content of a run.',

@@ -4,7 +4,7 @@ import { v7 } from 'uuid';
 import { Database, operators, type Transaction } from './database.js';
 import { Budget } from './entities/budget.entity.js';
 import { IdempotencyKey, KeptRun, Outbox, StoredObject, Webhook } from './entities/run.entity.js';
-import { ApiKey, OwnKeyRow, Workspace, WorkspaceErasure } from './entities/workspace.entity.js';
+import { ApiKey, OwnKeyRow, Workspace } from './entities/workspace.entity.js';
 import { recordAction } from './operator-actions.js';
 import type { Granted } from './run-facts.js';
 import { UnknownWorkspace } from './sql-errors.js';
@@ -249,8 +249,8 @@ export class WorkspaceRepository {
   }
 
   /**
-   * Deletes a workspace without live runs, and its keys and files. Its ledger entries and audit records stay. False
-   * if it has live runs.
+   * Deletes a workspace without live runs, and its keys and files. A worker deletes the data of its runs within minutes.
+   * Its ledger entries and audit records stay. False if it has live runs.
    */
   async delete(nameOrId: string, by: string): Promise<boolean> {
     const { id, name } = await this.find(nameOrId);
@@ -259,8 +259,14 @@ export class WorkspaceRepository {
       await manager.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [id]);
       if (await manager.existsBy(Outbox, { workspaceId: id })) return false;
       await manager.update(StoredObject, { workspaceId: id }, { deleteAt: () => 'router_now()' });
-      for (const entity of [Webhook, IdempotencyKey, WorkspaceErasure, Budget, KeptRun, OwnKeyRow, ApiKey])
+      for (const entity of [Webhook, IdempotencyKey, Budget, KeptRun, OwnKeyRow, ApiKey])
         await manager.delete(entity, { workspaceId: id });
+      // From the first of its runs on.
+      await manager.query(
+        `INSERT INTO workspace_erasure SELECT $1, '-infinity', '00000000-0000-0000-0000-000000000000'
+          ON CONFLICT (workspace_id) DO UPDATE SET completed_at = excluded.completed_at, run_id = excluded.run_id`,
+        [id],
+      );
       await manager.delete(Workspace, { id });
       await recordAction(manager, { actor: by, action: 'workspace.delete', subject: name, details: { id } });
       return true;

@@ -54,8 +54,8 @@ BEGIN
   RETURN 'erased';
 END $$;
 
--- Goes through the next batch of ended runs of one workspace with a period of its own, in the order in which they ended, and
--- returns its size. Runs that ended over kept_s seconds and three days ago no longer have rows.
+-- Goes through the next batch of ended runs of one workspace that has a period of its own, or was deleted, in the order in
+-- which they ended, and returns its size. Runs that ended over kept_s seconds and three days ago no longer have rows.
 CREATE OR REPLACE FUNCTION erase_expired(kept_s double precision, batch_rows integer) RETURNS integer LANGUAGE plpgsql
 SET enable_seqscan = off AS $$
 DECLARE
@@ -73,17 +73,21 @@ BEGIN
     LIMIT batch_rows
   ) AS kept;
   FOR space IN
-    SELECT id, router_now() - make_interval(secs => result_retention_seconds) AS cutoff,
+    SELECT coalesce(id, workspace_id) AS id, id IS NULL AS is_deleted,
+      CASE WHEN id IS NULL THEN 'infinity' ELSE router_now() - make_interval(secs => result_retention_seconds) END AS cutoff,
       greatest(coalesce(completed_at, '-infinity'), router_now() - make_interval(secs => kept_s) - interval '3 days') AS after_end,
       coalesce(run_id, '00000000-0000-0000-0000-000000000000') AS after_run
-    FROM workspace LEFT JOIN workspace_erasure ON workspace_id = id WHERE result_retention_seconds < kept_s
+    FROM workspace FULL JOIN workspace_erasure ON workspace_id = id WHERE id IS NULL OR result_retention_seconds < kept_s
   LOOP
     SELECT array_agg(run_id ORDER BY completed_at, run_id), max(completed_at) INTO due, last_end FROM (
       SELECT run_id, completed_at FROM audit_record
       WHERE workspace_id = space.id AND completed_at <= space.cutoff AND (completed_at, run_id) > (space.after_end, space.after_run)
       ORDER BY completed_at, run_id LIMIT batch_rows
     ) AS batch;
-    CONTINUE WHEN due IS NULL;
+    IF due IS NULL THEN
+      DELETE FROM workspace_erasure WHERE workspace_id = space.id AND space.is_deleted;
+      CONTINUE;
+    END IF;
     PERFORM erase_runs(space.id, due);
     INSERT INTO workspace_erasure VALUES (space.id, last_end, due[cardinality(due)])
     ON CONFLICT (workspace_id) DO UPDATE SET completed_at = excluded.completed_at, run_id = excluded.run_id;
