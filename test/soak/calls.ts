@@ -6,18 +6,20 @@ import type { TestCaller } from '../harness/system-side.js';
 export interface Call {
   caller: TestCaller;
   model: string;
-  mode: 'queued' | 'sync';
+  mode: 'queued' | 'sync' | 'stream';
   /** A caller without a key cannot retry after a lost connection. */
   key: string | undefined;
   prompt: string;
   /** The provider loses its own reply to the submission, so the outcome is unknown. */
   providerLosesReply: boolean;
+  /** When the caller cancels its run, or leaves its stream. */
   cancelAfterMs: number | undefined;
   runId?: string;
-  /** `collected`, an error type, `refused`, or `connection lost` for a caller without a key. */
+  /** `collected`, an error type, `refused`, `left`, or `connection lost` for a caller without a key. */
   result?: string;
 }
 
+const streaming = 'openai/gpt-5.5';
 const models = ['bfl/flux-2-pro', 'fal/flux-dev', 'openai/gpt-image-1-mini'];
 
 /** Faults of providers, as the simulator's control tokens. */
@@ -46,6 +48,18 @@ export function newCall(
   ];
   const cancelAfterMs = chance() < 0.04 ? chance() * 3000 : undefined;
   const tokens = [`takes=${takesMs}`, `tag=${caller.workspace}`, ...(withFaults && hasFault ? [fault] : [])];
+  if (chance() < 0.2) {
+    const told = [`stream_reason=${takesMs}`, `tag=${caller.workspace}`];
+    return {
+      caller,
+      model: streaming,
+      mode: 'stream',
+      key: hasKey ? name : undefined,
+      prompt: `${name} ${told.map((token) => `[[sim:${token}]]`).join('')}`,
+      providerLosesReply: false,
+      cancelAfterMs: chance() < 0.3 ? Math.ceil(chance() * 3000) : undefined,
+    };
+  }
   return {
     caller,
     model,
@@ -64,15 +78,40 @@ export function newCall(
 export async function makeCall(call: Call, over: AbortSignal): Promise<string[]> {
   const strange: string[] = [];
   try {
-    await (call.mode === 'sync' ? makeSync(call, over, strange) : makeQueued(call, over, strange));
+    const make = { sync: makeSync, queued: makeQueued, stream: makeStream }[call.mode];
+    await make(call, over, strange);
   } catch (error) {
     strange.push(`${call.prompt}: ${String(error)}`);
   }
   return strange;
 }
 
-const bodyOf = ({ model, prompt }: Call): string =>
-  JSON.stringify({ ...(model.startsWith('openai/') && { model: model.split('/')[1] }), prompt });
+const bodyOf = ({ model, mode, prompt }: Call): string =>
+  JSON.stringify({
+    ...(model.startsWith('openai/') && { model: model.split('/')[1] }),
+    ...(mode === 'stream' ? { input: prompt, max_output_tokens: 500, stream: true } : { prompt }),
+  });
+
+/** Reads the stream to its end, or leaves it. */
+async function makeStream(call: Call, over: AbortSignal, strange: string[]): Promise<void> {
+  const path = `/v2/models/${call.model}`;
+  const { cancelAfterMs: withinMs } = call;
+  const answer = await (withinMs === undefined
+    ? submitted(call, path, over)
+    : answered(() => call.caller.call('POST', path, { body: bodyOf(call), headers: keyOf(call), withinMs })));
+  if (answer === undefined) {
+    if (withinMs !== undefined) call.result = 'left';
+  } else if (answer.status === 429) call.result = 'refused';
+  else if (answer.status !== 200) {
+    if (answer.bucket === undefined || answer.status === 401) strange.push(`stream ${worded(answer)}`);
+    else call.result = answer.bucket;
+  } else if (answer.bytes.includes('"type":"response.completed"')) call.result = 'collected';
+  else if (/"type": ?"error"/.test(answer.bytes.toString())) call.result = 'error event';
+  else strange.push(`stream ended without its last event: ${worded(answer)}`);
+}
+
+const keyOf = ({ key }: Call): Record<string, string> =>
+  key === undefined ? {} : { 'idempotency-key': key };
 
 async function makeSync(call: Call, over: AbortSignal, strange: string[]): Promise<void> {
   const answer = await submitted(call, `/v2/models/${call.model}`, over);
@@ -105,7 +144,7 @@ async function makeQueued(call: Call, over: AbortSignal, strange: string[]): Pro
  * up.
  */
 async function submitted(call: Call, path: string, over: AbortSignal): Promise<Answer | undefined> {
-  const headers: Record<string, string> = call.key === undefined ? {} : { 'idempotency-key': call.key };
+  const headers = keyOf(call);
   while (!over.aborted) {
     const answer = await answered(() =>
       call.caller.call('POST', path, { body: bodyOf(call), headers, withinMs: 120_000 }),

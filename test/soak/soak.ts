@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { holdToInvariants } from '../harness/oracle.js';
 import type { System } from '../harness/system.js';
+import type { TestCaller } from '../harness/system-side.js';
 import { chanceOf } from '../models/replay.js';
 import { type Call, makeCall, newCall } from './calls.js';
 import { doChaos } from './chaos.js';
@@ -23,6 +24,11 @@ export interface PhaseReport extends Verdict {
   broken: string[];
 }
 
+async function changed(caller: TestCaller, path: string, body: object): Promise<void> {
+  const { status, bytes } = await caller.call('PUT', path, { body: JSON.stringify(body) });
+  if (status !== 200) throw new Error(`${path} answered ${status}: ${bytes.toString()}`);
+}
+
 const startMicros = 1_000_000_000_000;
 /** The maximum time that callers and runs may take after the last call. */
 const drainMs = 300_000;
@@ -43,9 +49,17 @@ export async function soak(system: System, phase: Phase): Promise<PhaseReport> {
           balanceMicros: startMicros,
         },
         `${phase.name}-${phase.seed}-${inflightLimit}`,
+        ['catalog', 'run', 'manage', 'provider_keys'],
       ),
     ),
   );
+  await Promise.all(
+    callers.map((caller) => changed(caller, '/v2/budgets/soak', { window: 'day', limit_cents: 1e9 })),
+  );
+  // One workspace pays one of the providers itself.
+  const ownKey = `own-${phase.name}-${phase.seed}-0123456789`;
+  system.secrets.push(ownKey);
+  await changed(callers[2] as TestCaller, '/v2/provider-keys/fal', { key: ownKey });
   const over = AbortSignal.timeout(phase.lastsMs);
   const tooLate = AbortSignal.timeout(phase.lastsMs + drainMs);
   const chance = chanceOf(phase.seed);

@@ -48,7 +48,8 @@ export async function judge(
     [spaces.map(({ workspaceId }) => workspaceId)],
   );
   const unknown = await system.sql<{ prompt: string }>(
-    `SELECT convert_from(body, 'UTF8')::json ->> 'prompt' AS prompt FROM payload JOIN run ON id = run_id
+    `SELECT coalesce(input ->> 'prompt', input ->> 'input') AS prompt
+     FROM (SELECT run_id, kind, convert_from(body, 'UTF8')::json AS input FROM payload) AS payload JOIN run ON id = run_id
      WHERE id = ANY($1) AND kind = 'input' AND bucket = 'internal_error'`,
     [[...inTheAir]],
   );
