@@ -25,6 +25,8 @@ export interface JsonSchema {
   maxItems?: number;
   uniqueItems?: boolean;
   enum?: Json[];
+  /** Values that the provider documents. Others are accepted too. */
+  'x-service-known-values'?: Json[];
   const?: Json;
   minimum?: number;
   maximum?: number;

@@ -35,6 +35,9 @@ function typeOf(schema: JsonSchema | boolean | undefined): string {
   if (not?.not !== undefined) return typeOf(not.not);
   if (schema.enum) return literals(schema.enum);
   if ('const' in schema) return literals([schema.const]);
+  const known = schema['x-service-known-values'];
+  // The intersection keeps the known values in an editor's list of suggestions.
+  if (known && schema.type === 'string') return `${literals(known)} | (string & {})`;
   const parts = [
     plainType(schema),
     ...(schema.allOf ?? []).map(typeOf),

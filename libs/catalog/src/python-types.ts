@@ -191,6 +191,8 @@ class Declarations {
     if (not?.not !== undefined) return this.typeOf(not.not, name, isInput);
     if (schema.enum) return literals(schema.enum);
     if (schema.const !== undefined) return literals([schema.const]);
+    const documented = schema['x-service-known-values'];
+    if (documented && schema.type === 'string') return `${literals(documented)} | str`;
     if (allOf !== undefined) {
       const { allOf: _, ...base } = schema;
       return this.typeOf(allOf.reduce<JsonSchema>(both, base), name, isInput);

@@ -43,6 +43,7 @@ export const keywords: {
   examples: annotation(values),
   deprecated: annotation(z.boolean()),
   format: annotation(text),
+  'x-service-known-values': annotation(values),
   properties: ofObjects('schemasByName'),
   required: ofObjects(names),
   additionalProperties: ofObjects('schema'),

@@ -53,7 +53,9 @@ function typeOf(field: Schema): string {
   const { enum: choices, minimum, maximum, default: shown } = field;
   const range =
     minimum !== undefined || maximum !== undefined ? `${minimum ?? '…'} – ${maximum ?? '…'}` : undefined;
-  const name = choices?.map((choice) => JSON.stringify(choice)).join(' | ') ?? nameOf(field);
+  const known = field['x-service-known-values'];
+  const listed = (choices ?? known)?.map((choice) => JSON.stringify(choice));
+  const name = listed === undefined ? nameOf(field) : [...listed, ...(known ? ['…'] : [])].join(' | ');
   const standard = shown === undefined ? undefined : texts.model.standard(JSON.stringify(shown));
   return [name, range, standard].filter((part) => part !== undefined).join(' · ');
 }

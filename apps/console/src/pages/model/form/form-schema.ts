@@ -28,10 +28,13 @@ export function formSchema(schema: Schema, example?: unknown): Schema {
     additionalProperties: _open,
     not: _not,
     default: shown,
+    'x-service-known-values': known,
     ...rest
   } = collapsed(schema);
   return {
     ...rest,
+    // Picking is easier than typing. Other values are left to the JSON view.
+    ...(known && { enum: known.filter((value) => value !== null) }),
     // Any JSON is most likely a text. Other values are left to the JSON view.
     ...(isUntyped(rest) && { type: 'string' }),
     // The form would fill in a container's default piece by piece.
