@@ -6,7 +6,7 @@ import {
   routerModelSegment,
   routerProviderSegment,
 } from '#schemas';
-import { generated } from '#providers';
+import { generated, inputHeaderNames } from '#providers';
 import { jsonValue } from './json-value.js';
 import { prices } from './price.js';
 
@@ -121,6 +121,12 @@ export const modelRow = z
     price: prices.describe(
       'The price of a run, or a list of prices that follow each other. A run keeps the price of its admission.',
     ),
+    priced_headers: z
+      .partialRecord(z.enum(inputHeaderNames), z.array(z.string().min(1)).min(1))
+      .optional()
+      .describe(
+        'Beginnings of values of input headers that cost more with this model. A call with one is refused.',
+      ),
     hidden_tokens: z
       .strictObject({
         per_second: z

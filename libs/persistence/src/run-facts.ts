@@ -42,6 +42,8 @@ export interface RunFacts {
   streams?: StreamFacts;
   /** Members of the body that name the model and that the caller left out. */
   members?: Record<string, string | number | boolean>;
+  /** Headers of the caller that are a part of the input. */
+  headers?: Readonly<Record<string, string>>;
   /** The id of the call that admitted the run. Absent for runs that an earlier release admitted. */
   callId?: string;
   /** The W3C trace context of the call that admitted the run, if it is traced. */

@@ -1,6 +1,7 @@
 import type { Bucket, FieldError } from '#errors';
 import type { Json, JsonPointer, SurpriseKind } from '#schemas';
 import type { CheckSpec } from './check-spec.js';
+import type { InputHeaders, TakenHeaders } from './input-headers.js';
 import type { AccountReports, AccountTrouble } from './condition.js';
 
 /** The part of a run that an adapter sees. `body` is the caller's bytes; `upstream` comes from the model row. */
@@ -11,6 +12,8 @@ export interface Run {
   body: Uint8Array;
   /** Whether the caller wants the provider's events as they arrive. */
   streams?: boolean | undefined;
+  /** Headers of the caller that are a part of the input. */
+  headers?: InputHeaders | undefined;
   /** The files that the adapter's `files` returned, by their URLs in the body. */
   files?: ReadonlyMap<string, InputFile>;
   /** The provider's ids of uploaded files, by the same URLs, as the JSON that replaces each URL in the input. */
@@ -316,6 +319,8 @@ export interface ProviderDefinition {
   refusesTrue?: ((upstream: Readonly<Record<string, string>>) => readonly string[]) | undefined;
   /** The tools that run at the caller, of models with this `upstream`. Without it, every tool runs at the provider. */
   callerTools?: ((upstream: Readonly<Record<string, string>>) => CallerTools | undefined) | undefined;
+  /** The headers of the caller that it reads as a part of the input. */
+  inputHeaders?: TakenHeaders | undefined;
   /** The whole declaration of a provider from a catalog directory. Equal texts mean equal providers. */
   declaration?: string;
   /** How it reports account problems. By default, only by the statuses 401, 402 and 403. */

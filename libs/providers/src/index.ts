@@ -51,6 +51,14 @@ export {
 } from './provider-keys.js';
 export { dataOf, EventSplitter } from './event-splitter.js';
 export { RefusedInput } from './encodings.js';
+export {
+  headersFor,
+  type InputHeaders,
+  inputHeaderNames,
+  inputHeadersOf,
+  type PricedHeaders,
+  pricedValueIn,
+} from './input-headers.js';
 export { inlineFile } from './inline-file.js';
 export {
   type Asked,

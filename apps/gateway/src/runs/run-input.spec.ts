@@ -13,9 +13,17 @@ describe('idempotencyKey', () => {
 
 const route = '/v2/models/:provider/:model';
 
-function fingerprint(path: { route?: string; query?: string; id?: string }, ...chunks: Buffer[]): string {
-  const { route: url = route, query = '', id = 'bfl/flux' } = path;
-  const print = fingerprintOf({ originalUrl: `/as/it/came${query}`, routeOptions: { url } as never }, id);
+interface Called {
+  route?: string;
+  query?: string;
+  id?: string;
+  headers?: Record<string, string>;
+}
+
+function fingerprint(called: Called, ...chunks: Buffer[]): string {
+  const { route: url = route, query = '', id = 'bfl/flux', headers = {} } = called;
+  const call = { originalUrl: `/as/it/came${query}`, routeOptions: { url } as never, headers };
+  const print = fingerprintOf(call, id);
   for (const chunk of chunks) print.update(chunk);
   return print.digest('hex');
 }
@@ -28,10 +36,14 @@ describe('fingerprintOf', () => {
       fingerprint({ route: `${route}/requests` }, body),
       fingerprint({ id: 'bfl/other' }, body),
       fingerprint({ query: '?x' }, body),
+      fingerprint({ headers: { 'anthropic-beta': 'a' } }, body),
+      fingerprint({ headers: { 'openai-beta': 'a' } }, body),
       fingerprint({}, Buffer.from('{ }')),
       fingerprint({}, Buffer.alloc(0)),
     ];
     expect(new Set(prints).size).toBe(prints.length);
     expect(fingerprint({}, Buffer.from('{'), Buffer.from('}'))).toBe(prints[0]);
+    const usual = { 'anthropic-version': '2023-06-01', cookie: 'x' };
+    expect(fingerprint({ headers: usual }, body)).toBe(prints[0]);
   });
 });

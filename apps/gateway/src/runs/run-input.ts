@@ -1,7 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import { LiveCatalog, type Model, priceDigest, type ServerTerms, visibleProvider } from '#catalog';
 import { RouterError } from '#errors';
 import { type PayloadBody, type RunFacts, RunReader } from '#persistence';
+import { headersFor, inputHeaderNames, type InputHeaders, inputHeadersOf, pricedValueIn } from '#providers';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
@@ -20,7 +23,12 @@ interface Candidate extends ServerTerms {
   ownKey: string | undefined;
   /** Whether the simulator serves it. */
   simulated: boolean;
+  /** The headers of the call that it reads as a part of the input. */
+  headers: InputHeaders;
 }
+
+/** The maximum size of the headers that are input, together. */
+const maxHeaderBytes = 8 * 1024;
 
 /** Servers in order of preference. The next one is tried only if the previous one provably rejected the run. */
 type Candidates = [Candidate, ...Candidate[]];
@@ -112,9 +120,11 @@ export class RunInput {
   async acceptInput(call: RunCall): Promise<AcceptedInput | Replay> {
     const { request, caller, segments, picked, alt } = call;
     let found: Awaited<ReturnType<ModelServers['forRun']>>;
+    let headers: InputHeaders;
     try {
       if (call.refusal !== undefined) throw call.refusal;
       found = await this.servers.forRun(caller, segments, picked);
+      headers = this.headersOf(request.headers, found.model);
     } catch (refusal) {
       const modelId = this.catalog.current.idOf(`${segments.provider}/${segments.model}`);
       return this.replayOr(refusal, call, modelId, async () => {
@@ -133,12 +143,16 @@ export class RunInput {
       const candidate = (terms: ServerTerms): Candidate => {
         const row = servers.find(({ id }) => id === terms.server) ?? model;
         const ownKey = ownKeyOf(caller, row.provider);
-        return { ...terms, row, ownKey, simulated: this.servers.isSimulatedServer(row) };
+        const simulated = this.servers.isSimulatedServer(row);
+        return { ...terms, row, ownKey, simulated, headers: headersFor(headers, this.takenBy(row)) };
       };
       const [terms, ...otherTerms] = this.overshoots.lifted(servers, checked.terms);
       const first = candidate(terms);
       // A run has one payer: it never moves from a key of the operator to one of the workspace, or back.
-      const others = otherTerms.map(candidate).filter(({ ownKey }) => !ownKey === !first.ownKey);
+      const others = otherTerms
+        .map(candidate)
+        .filter(({ ownKey }) => !ownKey === !first.ownKey)
+        .filter((other) => isDeepStrictEqual(other.headers, first.headers));
       const candidates: Candidates = [first, ...others];
       return { kind: 'input', runId, model, key, fingerprint, body, candidates, release };
     } catch (refusal) {
@@ -146,6 +160,27 @@ export class RunInput {
       return this.replayOr(refusal, call, model.id, () => fingerprint);
     }
   }
+
+  /** The headers of a call that are input. Throws a 400 for a value that cannot be sent or that the row does not price. */
+  private headersOf(given: IncomingHttpHeaders, row: Model): InputHeaders {
+    const headers = inputHeadersOf(given);
+    const text = Object.values(headers).join('');
+    if (text.length > maxHeaderBytes || !/^[\x20-\x7e]*$/.test(text))
+      throw new RouterError(
+        'invalid_input',
+        `The headers ${inputHeaderNames.join(', ')} must be visible ASCII of at most ${maxHeaderBytes} bytes together.`,
+      );
+    const priced = pricedValueIn(headers, this.takenBy(row), row.priced_headers);
+    if (priced !== undefined)
+      throw new RouterError(
+        'invalid_input',
+        `The router does not know the price of the header ${priced}, so it takes no call with it.`,
+      );
+    return headers;
+  }
+
+  private readonly takenBy = ({ provider }: Model) =>
+    this.catalog.current.providers.find(({ name }) => name === provider)?.inputHeaders;
 
   /**
    * Reads the body of a call. It is added to `fingerprint`, which gets the call's Idempotency-Key. `seen` gets each
@@ -201,26 +236,30 @@ export function idempotencyKey(header: string | string[] | undefined): string | 
 }
 
 /**
- * Two requests are the same if method, path, query and body are the same. The path contains the model's own id,
+ * Two requests are the same if method, path, query, body and the headers that are input are the same. The path contains the model's own id,
  * whichever alias the caller used. The body is added as it arrives.
  */
 export function fingerprintOf(
-  { originalUrl, routeOptions }: Pick<FastifyRequest, 'originalUrl' | 'routeOptions'>,
+  { originalUrl, routeOptions, headers }: Pick<FastifyRequest, 'originalUrl' | 'routeOptions' | 'headers'>,
   modelId: string,
 ): Hash {
   const query = originalUrl.indexOf('?');
   const path = `${routeOptions.url?.replace(':provider/:model', modelId)}${query < 0 ? '' : originalUrl.slice(query)}`;
-  return fingerprintOfPath(path);
+  return fingerprintOfPath(path, headers);
 }
 
-/** The fingerprint of a call by its path and query alone, when the body names the model. */
-export const fingerprintOfPath = (path: string): Hash => createHash('sha256').update(`POST ${path}\n`);
+/** The fingerprint of a call by its path, its query and the headers that are input, when the body names the model. */
+export function fingerprintOfPath(path: string, headers: IncomingHttpHeaders): Hash {
+  const hash = createHash('sha256').update(`POST ${path}\n`);
+  for (const [name, value] of Object.entries(inputHeadersOf(headers))) hash.update(`${name}: ${value}\n`);
+  return hash;
+}
 
 /** The facts of the first server for the run's row, with those of the next one nested as its fallback. */
 export function factsOf(
   model: Model,
   [
-    { row, price, lift, upstream, missingMembers: members, ownKey, simulated, streams },
+    { row, price, lift, upstream, missingMembers: members, ownKey, simulated, streams, headers },
     next,
     ...others
   ]: Candidates,
@@ -238,6 +277,7 @@ export function factsOf(
     price: { row: row.id, digest: priceDigest(row), ...(lift !== undefined && { lift }) },
     members,
     ...(streams && { streams: { ...streams, isLive } }),
+    ...(Object.keys(headers).length > 0 && { headers }),
     callId,
     ...(traceparent !== undefined && { traceparent }),
     ...(ownKey !== undefined && { ownKey }),

@@ -8,6 +8,6 @@ import { fingerprintOfPath } from '../runs/run-input.js';
  * breaks, mostly without an Idempotency-Key; then only a call with the same credential counts as equal.
  */
 export function callFingerprint(request: FastifyRequest, { credential }: Caller, key?: string): Hash {
-  const hash = fingerprintOfPath(request.originalUrl);
+  const hash = fingerprintOfPath(request.originalUrl, request.headers);
   return key === undefined ? hash.update(`${credential}\n`) : hash;
 }

@@ -147,7 +147,8 @@ export class Submission {
       const signal = AbortSignal.timeout(this.settings.CLAIM_LEASE_MS * 4);
       const bytes = withMembersFirst(await this.payloads.readBody(body, share, signal), facts.members ?? {});
       const streams = facts.streams !== undefined;
-      const run = { runId, model, upstream: facts.upstream, streams, body: bytes };
+      const { upstream, headers } = facts;
+      const run = { runId, model, upstream, headers, streams, body: bytes };
       const prepared = await this.files.prepareFiles(provider, run, { workspaceId, share });
       return 'class' in prepared && epoch >= maxTries ? { ...prepared, retry: 'never' } : prepared;
     } catch (error) {

@@ -51,6 +51,7 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
     defaultBase: row.base,
     submitTimeoutMs: Math.max(...several.map(([, { submit }]) => submit.timeout_seconds)) * 1000,
     takesBothSpellings: row.snake_and_camel_case,
+    inputHeaders: row.input_headers,
     declaration: JSON.stringify(row),
     account: row.account && accountOf(row.account),
     check: checkOf(row),
@@ -103,7 +104,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     authQuery: (secret: string) => mapped(row.auth_query, withSecret(secret)),
     submit: {
       url: (run: Run) => inSubmit(run)(submit.url),
-      headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
+      headers: (run: Run) => ({ ...mapped(submit.headers ?? {}, inSubmit(run)), ...run.headers }),
       encode: bodyOf(submit),
       variant: submit.variant && {
         contains: submit.variant.contains,
@@ -154,6 +155,11 @@ const authOf =
   ({ auth, credential }: ProviderRow) =>
   (secret: string, nowMs: number, call: HttpCall): Record<string, string> => ({
     ...mapped(auth, withSecret(secret)),
+    // A version of the protocol that the caller named.
+    ...pick(
+      call.headers ?? {},
+      Object.keys(auth).filter((name) => !auth[name]?.includes('{secret}')),
+    ),
     ...(credential && headersOf(credential)(secret, nowMs, call)),
   });
 
@@ -230,3 +236,6 @@ function mapped<Name extends string, T, R>(record: Readonly<Record<Name, T>>, ch
   const entries = Object.entries<T>(record).map(([name, value]) => [name, change(value)]);
   return Object.fromEntries(entries) as Record<Name, R>;
 }
+
+const pick = (values: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));

@@ -79,7 +79,7 @@ export class PredictionCalls {
     const { members, seen } = scannedMembers(['input']);
     const body = await this.input.readBody(
       { request, caller },
-      () => fingerprintOfPath(request.originalUrl),
+      () => fingerprintOfPath(request.originalUrl, request.headers),
       seen,
     );
     try {
