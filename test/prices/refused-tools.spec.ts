@@ -70,6 +70,6 @@ describe('a tool with an unbounded fee is rejected', () => {
   });
 
   it('covers each family', () => {
-    expect([gemini.length, responses.length, chat.length, interactions.length]).toEqual([12, 19, 17, 2]);
+    expect([gemini.length, responses.length, chat.length, interactions.length]).toEqual([13, 21, 19, 2]);
   });
 });

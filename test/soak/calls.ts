@@ -106,7 +106,7 @@ async function makeStream(call: Call, over: AbortSignal, strange: string[]): Pro
     if (answer.bucket === undefined || answer.status === 401) strange.push(`stream ${worded(answer)}`);
     else call.result = answer.bucket;
   } else if (answer.bytes.includes('"type":"response.completed"')) call.result = 'collected';
-  else if (/"type": ?"error"/.test(answer.bytes.toString())) call.result = 'error event';
+  else if (answer.bytes.includes('event: error\n')) call.result = 'error event';
   else strange.push(`stream ended without its last event: ${worded(answer)}`);
 }
 

@@ -162,7 +162,7 @@ function hiddenMemberErrors(model: Model, body: Body, index: JsonIndex): FieldEr
     const name = names.get(anyCase(given));
     if (name === undefined) continue;
     const value = index.parse(member);
-    if (value === constants[name]) continue;
+    if (value === constants[name] || isSnapshot(model, name, value)) continue;
     const errors = inputErrors(model, { ...body, [name]: value });
     return errors.map((error) => ({ ...error, loc: ['body', given] }));
   }
@@ -172,13 +172,27 @@ function hiddenMemberErrors(model: Model, body: Body, index: JsonIndex): FieldEr
 /** The invalid fields of the input, at most 100. None if the model accepts it or has no schema. */
 export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
   const { accepts, errorsOf } = compiledSchema(model);
-  const input = asSpelledByRow(model, parsedBody);
+  const input = withConstant(model, asSpelledByRow(model, parsedBody));
   if (accepts(input)) return [];
   return fieldErrors(errorsOf(input), input).map((field) => ({
     ...field,
     loc: asSpelledByCaller(model, { body: parsedBody }, field.loc),
   }));
 }
+
+/** Whether the member names the row by another of the provider's names for it. */
+const isSnapshot = ({ snapshots }: Model, name: string, value: unknown): boolean =>
+  name === modelMember && typeof value === 'string' && snapshots.includes(value);
+
+/** The input as it would be with the usual name of the model. */
+function withConstant(model: Model, input: unknown): unknown {
+  const { [modelMember]: given } = (input ?? {}) as Record<string, unknown>;
+  return isSnapshot(model, modelMember, given)
+    ? { ...(input as object), [modelMember]: model.constants?.[modelMember] }
+    : input;
+}
+
+const modelMember = 'model';
 
 const compiledSchema = oncePerSchema(({ input }) => compileSchema(input));
 

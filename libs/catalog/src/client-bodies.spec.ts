@@ -87,6 +87,13 @@ it.each<[string, string, object]>([
   expect(errorsOf(id, body)).toEqual([]);
 });
 
+it('a body may have a dated name of its row, and no other row’s', () => {
+  const body = { input: 'x', max_output_tokens: 16 };
+  expect(errorsOf('openai/gpt-4o', { model: 'gpt-4o-2024-08-06', ...body })).toEqual([]);
+  for (const model of ['gpt-4o-mini', 'gpt-4o-2024-05-13', 'gpt-4o-mini-2024-07-18'])
+    expect(errorsOf('openai/gpt-4o', { model, ...body })).toMatchObject([{ loc: ['body', 'model'] }]);
+});
+
 it.each<[string, string, object]>([
   ['a search that is billed', 'vertexai/gemini-2.5-flash', { tools: { googleSearch: {} } }],
   ['a search that is billed, in a list', 'vertexai/gemini-2.5-flash', { tools: [{ googleSearch: {} }] }],

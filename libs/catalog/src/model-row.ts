@@ -162,6 +162,12 @@ export const modelRow = z
       .describe(
         'Fields of the body that name the model at the provider, with their values. The router adds those that the caller leaves out, and rejects other values with 422.',
       ),
+    snapshots: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        'Other values of the constant `model`, such as dated names: the body keeps the one that the caller used, and the price is the same. The vendor’s own clients find the row by them.',
+      ),
     refused_fields: z
       .array(z.string().regex(/^(\/[^/]+)+$|^[^/]+$/, 'expected a name or a JSON pointer'))
       .default([])

@@ -124,7 +124,7 @@ function readRow(
 }
 
 /** Fields that a row does not inherit from the row that it extends. */
-const ownFields = ['id', 'aliases', 'servers', 'ends', 'successor'];
+const ownFields = ['id', 'aliases', 'snapshots', 'servers', 'ends', 'successor'];
 
 /**
  * Expands a row with `extends`: merges its fields into the other row of the same directory as a JSON merge patch

@@ -171,7 +171,8 @@ function indexed({ models }: Catalog, vendor: Vendor): Rows {
   // A row’s own name takes precedence over another row’s alias.
   for (const model of own) add(vendor.nameOf(model), model);
   for (const model of own) {
-    for (const name of [model.id, ...model.aliases].flatMap(namesOf)) add(name, model);
+    for (const name of [...model.snapshots, ...[model.id, ...model.aliases].flatMap(namesOf)])
+      add(name, model);
   }
   return rows;
 }
