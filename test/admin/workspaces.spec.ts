@@ -27,7 +27,7 @@ describe('admin workspace and credits', () => {
       runnable: ['**'],
       markup: 1,
       limits: {
-        inflight: { limit: 5 },
+        inflight: { limit: 20 },
         committed_spend_cents: { limit: 10_000 },
         runs_per_minute: { limit: 600 },
       },
@@ -156,7 +156,7 @@ describe('admin workspace and credits', () => {
     expect(out).toMatch(/^workspace {2}narrow\n/);
     for (const line of ['runnable   none', 'credits    500 cents', 'state      enabled'])
       expect(out).toContain(`\n${line}\n`);
-    expect(out).toMatch(/^ALLOWANCE +LIMIT +NOW\nruns in flight +5 +0$/m);
+    expect(out).toMatch(/^ALLOWANCE +LIMIT +NOW\nruns in flight +20 +0$/m);
   });
 
   it('prints a list for people', async () => {

@@ -15,7 +15,7 @@ describe('a workspace', () => {
       enabled: true,
       visible: ['**'],
       runnable: ['**'],
-      inflightLimit: 5,
+      inflightLimit: 20,
       committedLimitMicros: cents(10_000),
       backlogLimit: 1_000,
       windowLimit: 600,

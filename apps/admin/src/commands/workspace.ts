@@ -64,7 +64,7 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
       workspace
         .command('create')
         .description(
-          `Create a workspace. By default it has limits of 5 runs in flight, 10,000 cents of committed spend and 600 runs per minute, and ${openingCents.toLocaleString('en')} cents of credits.`,
+          `Create a workspace. By default it has limits of 20 runs in flight, 10,000 cents of committed spend and 600 runs per minute, and ${openingCents.toLocaleString('en')} cents of credits.`,
         ),
     ),
   )

@@ -16,7 +16,7 @@ export class Workspace {
   @Column('text', { array: true, default: ['**'] }) runnable: string[];
   @Column({ ...createdNow, update: false }) createdAt: Date;
 
-  @Column('integer', { default: 5 }) inflightLimit: number;
+  @Column('integer', { default: 20 }) inflightLimit: number;
   @Column({ ...bigint, default: 100_000_000 }) committedLimitMicros: number;
   @Column('integer', { default: 1000 }) backlogLimit: number;
   @Column('integer', { default: 600 }) windowLimit: number;
