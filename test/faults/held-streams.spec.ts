@@ -70,14 +70,9 @@ it(`${streams} open streams of 13 MiB of two workspaces hold up no other workspa
   const [worker] = system.workers;
   if (worker === undefined) throw new Error('No worker runs.');
   const before = residentBytes(worker);
-  const calls = holders.flatMap((holder) =>
-    Array.from({ length: streams / 2 }, () =>
-      holder
-        .call('POST', '/v2/models/openai/gpt-4o-chat-completions/requests', { body: chat })
-        .then(({ status }) => expect(status).toBe(201)),
-    ),
-  );
-  await Promise.all(calls);
+  for (const holder of holders)
+    for (let stream = 0; stream < streams / 2; stream += 1)
+      await holder.submit('openai/gpt-4o-chat-completions', chat);
   await waitFor(() => open.length === streams, { withinMs: 60_000, what: 'all streams to be open' });
   const besideMs = await slowestMs(other);
   const rise = residentBytes(worker) - before;

@@ -15,6 +15,8 @@ export interface Schema {
   minItems?: number;
   maxItems?: number;
   enum?: unknown[];
+  /** Values that the provider documents. Others are accepted too. */
+  'x-service-known-values'?: unknown[];
   const?: unknown;
   default?: unknown;
   examples?: unknown[];
