@@ -33,7 +33,9 @@ export function pricedValueIn(
   for (const name of inputHeaderNames) {
     const priced = [...(taken[name]?.priced ?? []), ...(ofRow[name] ?? [])];
     const values = headers[name]?.split(',').map((value) => value.trim()) ?? [];
-    const found = values.find((value) => priced.some((beginning) => value.startsWith(beginning)));
+    const found = values.find((value) =>
+      priced.some((beginning) => value.toLowerCase().startsWith(beginning)),
+    );
     if (found !== undefined) return `${name}: ${found}`;
   }
   return undefined;
