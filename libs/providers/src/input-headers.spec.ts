@@ -19,6 +19,7 @@ it('finds a value that has a price of its own, at the provider or for the row', 
   const priced = (value: string, ofRow = {}) => pricedValueIn({ 'anthropic-beta': value }, taken, ofRow);
   expect(priced(beta)).toBeUndefined();
   expect(priced(`${beta}, fast-mode-2026-02-01`)).toBe('anthropic-beta: fast-mode-2026-02-01');
+  expect(priced('Fast-Mode-2026-02-01')).toBe('anthropic-beta: Fast-Mode-2026-02-01');
   expect(priced('context-1m-2025-08-07')).toBeUndefined();
   expect(priced('context-1m-2025-08-07', { 'anthropic-beta': ['context-1m-'] })).toBe(
     'anthropic-beta: context-1m-2025-08-07',
