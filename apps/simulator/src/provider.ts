@@ -79,8 +79,8 @@ export interface Submit {
   promptOf?: (body: Record<string, unknown>) => unknown;
   /** Whether the model works without a prompt. */
   promptOptional?: boolean | ((model: string) => boolean);
-  /** Required headers. */
-  headers?: Record<string, string>;
+  /** Required headers, with their values. */
+  headers?: Record<string, string | RegExp>;
   /** The body is a list with exactly one element, the submission. */
   listed?: true;
   /** The unique ID that the caller chooses. Default: the provider creates one. */

@@ -95,6 +95,9 @@ async function untilEnd({ clock }: Simulation, generation: Generation): Promise<
   while (leftMs() > 0) await pause(Math.min(leftMs(), 1000));
 }
 
+const isAs = (header: string | string[] | undefined, value: string | RegExp): boolean =>
+  typeof value === 'string' ? header === value : value.test(String(header));
+
 /** The model and prompt of the call, or what is wrong with it. */
 function readRequest(
   submit: Submit,
@@ -102,7 +105,7 @@ function readRequest(
   fields: Record<string, unknown>,
 ): { model: string; prompt: string } | string {
   for (const [name, value] of Object.entries(submit.headers ?? {}))
-    if (headers[name] !== value) return `the header ${name} is not ${value}`;
+    if (!isAs(headers[name], value)) return `the header ${name} is not ${String(value)}`;
   const { modelOf, promptOf, promptOptional } = submit;
   const model = modelOf ? modelOf(params as Record<string, string>, fields) : fields['model'];
   if (typeof model !== 'string') return 'the call does not name a model';

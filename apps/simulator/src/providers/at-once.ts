@@ -14,7 +14,7 @@ export const anthropic: Provider = {
       submits: [
         {
           path: '/messages',
-          headers: { 'anthropic-version': '2023-06-01' },
+          headers: { 'anthropic-version': /^20\d\d-\d\d-\d\d$/ },
           promptOf: (body) => words(body['messages']),
         },
       ],
