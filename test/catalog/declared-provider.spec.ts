@@ -75,7 +75,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
   });
 
   it('changes no live run: twenty, most of them not sent yet, finish with the facts they were admitted with', async () => {
-    const workspace = await system.caller();
+    const workspace = await system.caller({ inflightLimit: 5 });
     upstream.holding = true;
     upstream.calls.length = 0;
     const runs = await Promise.all(

@@ -182,6 +182,8 @@ const calls: [
   ['GET', '/v2/ledger?format=csv', 200, 'key'],
   ['GET', '/v2/ledger?cursor=x', 400, 'key'],
   ['GET', '/v2/workspace', 200, 'key'],
+  ['PATCH', '/v2/workspace', 200, 'key', { body: '{"requires_user":false}' }],
+  ['PATCH', '/v2/workspace', 400, 'key', { body: '{"markup":0}' }],
   ['GET', '/v2/webhooks/secret', 200, 'key'],
   ['POST', '/v2/webhooks/secret', 200, 'key'],
   ['POST', '/v2/sign-in/links', 201, 'key'],
