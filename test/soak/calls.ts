@@ -36,8 +36,9 @@ export function newCall(
   name: string,
   callers: readonly TestCaller[],
   chance: () => number,
-  withFaults: boolean,
+  mix: { withFaults: boolean; withStreams: boolean },
 ): Call {
+  const { withFaults, withStreams } = mix;
   const one = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
   const [model, caller, mode] = [one(models), one(callers), chance() < 0.2 ? 'sync' : 'queued'] as const;
   const [takesMs, hasKey, hasFault, fault] = [
@@ -48,7 +49,7 @@ export function newCall(
   ];
   const cancelAfterMs = chance() < 0.04 ? chance() * 3000 : undefined;
   const tokens = [`takes=${takesMs}`, `tag=${caller.workspace}`, ...(withFaults && hasFault ? [fault] : [])];
-  if (chance() < 0.2) {
+  if (withStreams && chance() < 0.2) {
     const told = [`stream_reason=${takesMs}`, `tag=${caller.workspace}`];
     return {
       caller,

@@ -67,7 +67,10 @@ export async function soak(system: System, phase: Phase): Promise<PhaseReport> {
   const making: Promise<string[]>[] = [];
   const load = async () => {
     while (!over.aborted) {
-      const call = newCall(`${phase.name}-${calls.length}`, callers, chance, phase.chaos !== null);
+      const call = newCall(`${phase.name}-${calls.length}`, callers, chance, {
+        withFaults: phase.chaos !== null,
+        withStreams: true,
+      });
       calls.push(call);
       making.push(makeCall(call, tooLate));
       // Arrivals that are independent of each other.
