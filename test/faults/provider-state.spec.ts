@@ -91,7 +91,7 @@ describe('the state of a provider', () => {
 
     const waiting = await caller.submit(
       fal,
-      JSON.stringify({ prompt: '[[sim:429=1]][[sim:retry_after=8]] too many' }),
+      JSON.stringify({ prompt: '[[sim:429=1]][[sim:retry_after=60]] too many' }),
     );
     expect(await become('throttled', 'fal')).toMatchObject({ pauses: [{ asked_by: 'provider' }] });
     await measured('fal', 'throttled');
