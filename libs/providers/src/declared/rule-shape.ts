@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { type Rule, ruleRetries } from '../rules.js';
+import { inputHeaderNames } from '../input-headers.js';
 
 export const pointer = z
   .templateLiteral(['/', z.string()])
@@ -12,6 +13,19 @@ export const headers = z.record(
   header,
   z.string().regex(/^[\t\x20-\x7e]*$/, 'expected visible ASCII characters'),
 );
+
+/** The headers of a call that a provider reads as a part of the input. */
+export const takenHeaders = z
+  .partialRecord(
+    z.enum(inputHeaderNames),
+    z.strictObject({
+      priced: z
+        .array(z.string().min(1))
+        .default([])
+        .describe('The beginnings of values that have a price of their own. A call with one is refused.'),
+    }),
+  )
+  .describe('Headers of the caller that are a part of the input. They are sent as they came.');
 
 /** The meanings of a reply, and the answer that the caller gets. */
 const failureClasses = {

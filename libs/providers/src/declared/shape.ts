@@ -4,8 +4,17 @@ import { baseUrl } from '../base-url.js';
 import { check } from './check-shape.js';
 import { credential } from './credential-shape.js';
 import { generated } from './generated.js';
-import { inputHeaderNames } from '../input-headers.js';
-import { account, condition, header, headers, pointer, pointers, rule, status } from './rule-shape.js';
+import {
+  account,
+  condition,
+  header,
+  headers,
+  pointer,
+  pointers,
+  rule,
+  status,
+  takenHeaders,
+} from './rule-shape.js';
 import { stream } from './stream-shape.js';
 
 const seconds = z.number().positive().max(3600);
@@ -339,18 +348,7 @@ export const providerRow = z
     auth: headers
       .default({})
       .describe('Headers that authenticate each call. {secret} is replaced by the key.'),
-    input_headers: z
-      .partialRecord(
-        z.enum(inputHeaderNames),
-        z.strictObject({
-          priced: z
-            .array(z.string().min(1))
-            .default([])
-            .describe('The beginnings of values that have a price of their own. A call with one is refused.'),
-        }),
-      )
-      .default({})
-      .describe('Headers of the caller that are a part of the input. They are sent as they came.'),
+    input_headers: takenHeaders.default({}),
     auth_query: z
       .record(z.string().min(1), z.string())
       .default({})
