@@ -66,10 +66,7 @@ export async function routesWithBody(file?: string): Promise<RouteWithBody[]> {
 }
 
 /** For paths of vendors that run models: a model that the vendor serves there, in the path or in the body. */
-function callOf(
-  { path }: ServedRoute,
-  models: readonly Model[],
-): { path: string; usual: object & RouteWithBody['usual'] } {
+function callOf({ path }: ServedRoute, models: readonly Model[]): Pick<RouteWithBody, 'path' | 'usual'> {
   const usual = { prompt: 'x' };
   for (const vendor of vendors) {
     if (!('routes' in vendor)) continue;

@@ -56,7 +56,6 @@ export {
   type InputHeaders,
   inputHeaderNames,
   inputHeadersOf,
-  type PricedHeaders,
   pricedValueIn,
 } from './input-headers.js';
 export { inlineFile } from './inline-file.js';

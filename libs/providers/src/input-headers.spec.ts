@@ -47,6 +47,7 @@ it('a version that the caller names replaces the usual one, and the key stays ou
     return { ...call.headers, ...credentialHeaders(adapter, call, 'the-key', 0) };
   };
   expect(sent({})).toMatchObject({ 'x-api-key': 'the-key', 'anthropic-version': '2023-06-01' });
+  expect(definition?.check?.headers).toEqual({ 'anthropic-version': '2023-06-01' });
   expect(sent({ 'anthropic-version': '2024-01-01', 'anthropic-beta': beta })).toMatchObject({
     'x-api-key': 'the-key',
     'anthropic-version': '2024-01-01',

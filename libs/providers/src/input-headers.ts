@@ -6,9 +6,6 @@ export const inputHeaderNames = ['anthropic-beta', 'anthropic-version', 'openai-
 /** The names and values of such headers. */
 export type InputHeaders = Partial<Record<(typeof inputHeaderNames)[number], string>>;
 
-/** The beginnings of values that have a price of their own, by their header. */
-export type PricedHeaders = Partial<Record<keyof InputHeaders, readonly string[]>>;
-
 /** For each header that a provider takes, the beginnings of values that have a price of their own. */
 export type TakenHeaders = Partial<Record<keyof InputHeaders, { priced: readonly string[] }>>;
 
@@ -28,7 +25,7 @@ export const inputHeadersOf = (headers: IncomingHttpHeaders): InputHeaders =>
 export function pricedValueIn(
   headers: InputHeaders,
   taken: TakenHeaders = {},
-  ofRow: PricedHeaders = {},
+  ofRow: Partial<Record<keyof InputHeaders, readonly string[]>> = {},
 ): string | undefined {
   for (const name of inputHeaderNames) {
     const priced = [...(taken[name]?.priced ?? []), ...(ofRow[name] ?? [])];

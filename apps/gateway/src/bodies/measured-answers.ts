@@ -20,7 +20,12 @@ export class MeasuredAnswers extends DatabaseFigures {
 
   /** Returns the figures of these rows only, because a thread gets a copy. */
   of(rows: readonly Model[]): MeasuredRows {
-    return new Map([...this.answers].filter(([id]) => rows.some((row) => row.id === id)));
+    return new Map(
+      rows.flatMap(({ id }) => {
+        const figures = this.answers.get(id);
+        return figures === undefined ? [] : [[id, figures]];
+      }),
+    );
   }
 
   protected async read(): Promise<void> {

@@ -155,11 +155,6 @@ const authOf =
   ({ auth, credential }: ProviderRow) =>
   (secret: string, nowMs: number, call: HttpCall): Record<string, string> => ({
     ...mapped(auth, withSecret(secret)),
-    // A version of the protocol that the caller named.
-    ...pick(
-      call.headers ?? {},
-      Object.keys(auth).filter((name) => !auth[name]?.includes('{secret}')),
-    ),
     ...(credential && headersOf(credential)(secret, nowMs, call)),
   });
 
@@ -236,6 +231,3 @@ function mapped<Name extends string, T, R>(record: Readonly<Record<Name, T>>, ch
   const entries = Object.entries<T>(record).map(([name, value]) => [name, change(value)]);
   return Object.fromEntries(entries) as Record<Name, R>;
 }
-
-const pick = (values: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
