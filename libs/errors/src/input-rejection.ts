@@ -1,4 +1,4 @@
-import { RouterError } from './router-error.js';
+import { type ErrorReply, RouterError } from './router-error.js';
 
 /** An invalid field, as in the body of a 422. `loc` starts with `"body"`; integers are array indexes. */
 export interface FieldError {
@@ -20,8 +20,9 @@ export class InputRejection extends RouterError {
   constructor(
     readonly fields: FieldError[],
     readonly unknownFields: readonly UnknownField[] = [],
+    reply?: ErrorReply,
   ) {
-    super('invalid_input', 'The model does not accept this input.', { status: 422 });
+    super('invalid_input', 'The model does not accept this input.', { status: 422, reply });
     this.name = 'InputRejection';
   }
 }

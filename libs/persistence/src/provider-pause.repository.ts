@@ -48,6 +48,16 @@ export class ProviderPauseRepository {
     return row?.fresh ?? false;
   }
 
+  /** How long submissions of a line stay paused at the provider's request, in milliseconds; null if they are not. */
+  async pausedMs(line: string): Promise<number | null> {
+    const [row] = await this.database.work.query<{ pausedMs: number | null }>(
+      `SELECT max(milliseconds_left(until)) AS "pausedMs" FROM provider_pause
+        WHERE provider = $1 AND calls = 'submit' AND asked_by = 'partner' AND until > router_now()`,
+      [line],
+    );
+    return row?.pausedMs ?? null;
+  }
+
   /**
    * Ends all pauses of a provider, including those that the provider asked for. False if it was not paused. Runs
    * that were postponed can be taken at once. The rows of the pauses stay, because they tell how long runs were not

@@ -1,4 +1,4 @@
-import type { Bucket, FieldError } from '#errors';
+import type { Bucket, ErrorReply, FieldError } from '#errors';
 import type { Attribution, ReportedTerm, WebhookForm } from '#schemas';
 
 export type { Stage } from '#schemas';
@@ -31,6 +31,11 @@ export interface RunFacts {
   assets: string[];
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
   budgetMs: number;
+  /**
+   * How long the run waits for a provider that does not accept it, if its caller has less patience than the time budget.
+   * Such a caller also reads the provider's errors in its own way.
+   */
+  patienceMs?: number;
   /** The basis of the amount that is billed unless the reply has all terms of `reported`. */
   basis: 'computed' | 'flat';
   reported: ReportedTerm[];
@@ -181,6 +186,7 @@ export type Ending =
       status: number;
       detail: string;
       fields?: FieldError[];
+      reply?: ErrorReply | undefined;
       billable: boolean;
     }
   /** `billable`: the provider was stopped in the middle of an event stream. */
@@ -286,10 +292,11 @@ export function endingRow(ending: Ending, { reportedMicros, arrivedMicros, writt
   }
 }
 
-/** Why a run failed. `fields` is present for a 422. */
+/** Why a run failed. `fields` is present for a 422, `reply` if its caller reads the provider's errors. */
 export interface RunFailure {
   detail: string;
   fields?: FieldError[];
+  reply?: ErrorReply | undefined;
 }
 
 /** A failure as stored. `jsonb` reorders members, so the fields are also stored as JSON text. */
@@ -298,15 +305,17 @@ export interface FailureRow extends RunFailure {
   fieldsText?: string;
 }
 
-const failureRow = ({ detail, fields }: RunFailure): FailureRow => ({
+const failureRow = ({ detail, fields, reply }: RunFailure): FailureRow => ({
   detail,
+  ...(reply && { reply }),
   ...(fields && { fields, fieldsText: jsonText(fields) }),
 });
 
 /** The failure, with the members of its fields in their original order. */
 export function failureOf(row: FailureRow | null): RunFailure | null {
   if (row?.fieldsText === undefined) return row;
-  return { detail: row.detail, fields: JSON.parse(row.fieldsText) as FieldError[] };
+  const { fieldsText, ...failure } = row;
+  return { ...failure, fields: JSON.parse(fieldsText) as FieldError[] };
 }
 
 /**

@@ -61,13 +61,13 @@ const patterns = (fields: Facts['credential']): Record<string, unknown> =>
   );
 
 /**
- * The part of the outcome that a fixture states: all but the note for the log, and the output and the surprise, which
- * have their own cases.
+ * The part of the outcome that a fixture states: all but the note for the log, and the output, the surprise and the
+ * provider's own words, which have their own cases.
  */
 const withoutLogAndBytes = (outcome: unknown): unknown =>
   JSON.parse(
     JSON.stringify(outcome, (key, value: unknown) =>
-      ['note', 'output', 'surprise'].includes(key) ? undefined : value,
+      ['note', 'output', 'surprise', 'reply'].includes(key) ? undefined : value,
     ),
   );
 
@@ -176,6 +176,25 @@ describe.each(sets)('%s', (_name, definition, folder) => {
     expect(withoutLogAndBytes(outcome)).toEqual(fixture.expect);
     // The same input gives the same output: adapters keep no state between calls.
     expect(answer(fixture.phase, signal)).toEqual(outcome);
+  });
+
+  it('keeps the status of every refusal, and the body of those that judge the input', () => {
+    for (const file of names) {
+      const { phase } = load(file);
+      const signal = reply(file);
+      const outcome = answer(phase, signal) as Outcome;
+      if (phase === 'cancel' || outcome.kind !== 'failed') continue;
+      const { class: failureClass, retry, reply: kept } = outcome.failure;
+      const isVerdict = ['rejected_input', 'content_policy'].includes(failureClass);
+      const isBusy = failureClass === 'provider_unavailable' && retry === 'new_submit';
+      const { status } = signal;
+      const isRefusal = (isVerdict || isBusy) && status >= 400;
+      expect([file, kept?.status, kept?.body !== undefined]).toEqual([
+        file,
+        isRefusal ? status : undefined,
+        isVerdict && isRefusal && /^\s*\{/.test(bytesOf(signal.body)),
+      ]);
+    }
   });
 
   it.each(names.filter((file) => (load(file).expect as { kind?: string }).kind === 'succeeded'))(

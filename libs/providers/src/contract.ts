@@ -1,4 +1,4 @@
-import type { Bucket, FieldError } from '#errors';
+import type { Bucket, ErrorReply, FieldError } from '#errors';
 import type { Json, JsonPointer, SurpriseKind } from '#schemas';
 import type { CheckSpec } from './check-spec.js';
 import type { InputHeaders, TakenHeaders } from './input-headers.js';
@@ -172,6 +172,7 @@ export type FailureClass = keyof typeof failureClasses;
  * `capped`, only with `same_call`: the provider replied that it cannot serve this handle. Three such replies in a row
  * end the run with this failure; any other reply resets the count.
  * `account`, only with `provider_account`: what the provider rejects. Absent if only the status 403 says it.
+ * `reply`: what the provider answered, if it judged the input or did not accept the call.
  * `note` goes to the log, never to the caller.
  */
 export interface ProviderFailure {
@@ -179,6 +180,7 @@ export interface ProviderFailure {
   account?: AccountTrouble;
   retry: 'never' | 'new_submit' | 'same_call';
   fields?: FieldError[];
+  reply?: ErrorReply;
   afterMs?: number;
   capped?: true;
   note?: string;

@@ -10,6 +10,8 @@ const maxNameLength = 200;
 const maxSegments = 20;
 /** Limit on the total length of all echoes in an answer. */
 const maxEchoLength = 64 * 1024;
+/** Limit on the total length of an error body that is passed on. */
+const maxBodyLength = 4 * 1024;
 
 /** The remaining room for echoes. */
 interface Room {
@@ -132,6 +134,10 @@ export const sentenceFields =
     if (typeof msg !== 'string') return undefined;
     return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
   };
+
+/** An error body, within limits and with its texts cleaned. Undefined for anything but a JSON object. */
+export const publicBody = (body: Json | undefined): Json | undefined =>
+  isObject(body) ? echo(body, { left: maxBodyLength }, publicSentence) : undefined;
 
 /** The fields that the provider's own reader or, by default, FastAPI's finds. Bounded; undefined if there are none. */
 export function fieldErrors(body: Json | undefined, read?: FieldReader): FieldError[] | undefined {

@@ -69,6 +69,38 @@ describe('a result in the submit reply', () => {
     expect(sent('{"image":"u"}', { path: 'draw' })).toBe('application/json to https://provider.example/draw');
   });
 
+  it('keeps the error about an input for clients of the provider, without links, ids and words about our account', () => {
+    const error = {
+      message: 'Too long, see https://provider.example/x',
+      code: 'too_long',
+      request_id: 'req_1a',
+    };
+    expect(adapter.onSubmit(run, reply(400, { error, owner: 'The organization acme.' }))).toMatchObject({
+      failure: {
+        class: 'rejected_input',
+        reply: {
+          status: 400,
+          body: {
+            error: {
+              message: 'Too long, see (link)',
+              code: 'too_long',
+              request_id: expect.not.stringContaining('req_'),
+            },
+            owner: expect.not.stringContaining('acme'),
+          },
+        },
+      },
+    });
+    const large = { error: { message: 'x'.repeat(100_000), details: Array(10_000).fill('y') } };
+    expect(JSON.stringify(adapter.onSubmit(run, reply(400, large))).length).toBeLessThan(20_000);
+    for (const [status, body] of [
+      [429, { error: { code: 'insufficient_quota' } }],
+      [402, { error: { code: 'x' } }],
+      [500, { error: { code: 'x' } }],
+    ] as const)
+      expect(adapter.onSubmit(run, reply(status, body))).not.toHaveProperty('failure.reply.body');
+  });
+
   it.each([
     [200, { code: 1026 }, 'content_policy'],
     [200, { refused: true }, 'content_policy'],

@@ -1,3 +1,4 @@
+import type { ErrorReply } from '#errors';
 import { type Json, type JsonPointer, membersOf, placesOf, textAt, valueAt } from '#schemas';
 import type {
   FailureClass,
@@ -14,7 +15,7 @@ import type {
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './failure.js';
 import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
-import { fieldErrors } from './fields.js';
+import { fieldErrors, publicBody } from './fields.js';
 import { fileUses, withUploads } from './input-files.js';
 import type { CancelRule, HandleFields, JobSpec, RunStatus } from './job-spec.js';
 import { handleVersion, keep, keptIn, type Readable, upstream, wordsAt } from './kept-handle.js';
@@ -76,7 +77,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       const surprise = rule
         ? undefined
         : unknownError(phase, signal, json, { ...failure, fields, listed: submit.retryStatuses ?? [] });
-      return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields }, surprise);
+      const reply = errorReply(failure, signal, told);
+      return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields, reply }, surprise);
     }
     if (json === undefined && !file) return surprised('unreadable', unreadable(phase, notJson));
     return { reply: signal, json };
@@ -281,6 +283,18 @@ function resultPlaces(places: JobSpec<HandleFields>['resultPaths'], assets: Plac
 }
 
 const noSuccess = (note: string): ProviderFailure => ({ class: 'provider_failed', retry: 'never', note });
+
+/** The part of a refusal that the provider's own clients can read in their own way. */
+function errorReply(
+  { class: failureClass, retry }: ProviderFailure,
+  { status }: HttpReply,
+  json: Json | undefined,
+): ErrorReply | undefined {
+  if (status < 400) return undefined;
+  if (failureClass === 'provider_unavailable') return retry === 'new_submit' ? { status } : undefined;
+  const isVerdict = failureClass === 'rejected_input' || failureClass === 'content_policy';
+  return isVerdict ? { status, body: publicBody(json) } : undefined;
+}
 
 /** The failure in the reply to an upload. */
 const failureOf = (outcome: Outcome): ProviderFailure =>

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Bucket } from '#errors';
+import type { Ending } from '#persistence';
 import { waitFor } from '../../harness/wait-for.js';
 import { type RouteGateway, sharedGateway } from '../gateways.js';
 import { vendorSides } from './vendor-calls.js';
+
+type Failure = Omit<Extract<Ending, { outcome: 'failed' }>, 'outcome' | 'billable'>;
 
 const gateway = sharedGateway();
 const small = sharedGateway('small');
@@ -137,6 +140,64 @@ describe.each(vendorSides)('a failed call below $base', (vendor) => {
     const answer = await answering;
     expect(answer.headers.get('x-service-run-id')).toBe(run.requestId);
     expect(await failed(answer, 502, 'provider_error')).toBe(detail);
+  });
+
+  /** The answer of a call whose run fails so. */
+  const failedRun = async (failure: Failure) => {
+    const { caller, workspace } = await gateway().caller();
+    const answering = send(gateway(), caller.key);
+    const run = await gateway().admittedRun(workspace);
+    await gateway().finish(run, { outcome: 'failed', billable: false, ...failure });
+    const collected = await fetch(`${gateway().url}/v2/models/${run.model}/requests/${run.requestId}`, {
+      headers: { 'x-api-key': caller.key },
+    });
+    return { answer: await answering, collected };
+  };
+  const rejected: Failure = {
+    bucket: 'invalid_input',
+    status: 422,
+    detail: 'The model does not accept this input.',
+    fields: [{ loc: ['body'], msg: 'Too long.', type: 'bad_request' }],
+  };
+  const busy: Failure = {
+    bucket: 'service_unavailable',
+    status: 503,
+    detail: 'The provider is temporarily unavailable; try again later.',
+  };
+
+  it('is what the provider answered if it judged the input, and ours for every other route', async () => {
+    const { answer, collected } = await failedRun({
+      ...rejected,
+      reply: { status: 400, body: vendor.verdict },
+    });
+    const body: unknown = await answer.clone().json();
+    expect(body).toMatchObject(vendor.verdict);
+    expect(await failed(answer, 400, 'invalid_input')).toBe('The prompt is too long.');
+    expect([collected.status, await collected.json()]).toEqual([422, { detail: rejected.fields }]);
+  });
+
+  it('is ours if the provider answered in another form', async () => {
+    for (const body of [
+      { error: 'no' },
+      { detail: [] },
+      { error: { message: 'no' } },
+      { error: { code: 400 } },
+    ]) {
+      const { answer } = await failedRun({ ...rejected, reply: { status: 400, body } });
+      expect(await failed(answer, 422, 'invalid_input')).toContain('Too long.');
+    }
+  });
+
+  it('is the provider’s status with our words if it does not accept calls, and may be repeated', async () => {
+    for (const [status, afterMs, seconds] of [
+      [429, 2_001, '3'],
+      [529, 0, '1'],
+    ] as const) {
+      const { answer, collected } = await failedRun({ ...busy, reply: { status, afterMs } });
+      expect(answer.headers.get('retry-after')).toBe(seconds);
+      expect(await failed(answer, status, 'service_unavailable', { mayRepeat: true })).toBe(busy.detail);
+      expect(collected.status).toBe(503);
+    }
   });
 
   it('is 504 for a run that continues; a retry with the same key joins it, and another model is 409', async () => {

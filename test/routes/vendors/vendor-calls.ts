@@ -11,6 +11,8 @@ export interface VendorSide {
   kindOf: (body: never) => unknown;
   textOf: (body: never) => string;
   kinds: Readonly<Record<number, string>>;
+  /** A provider's error about an input. */
+  verdict: object;
 }
 
 interface OpenaiError {
@@ -50,6 +52,15 @@ export const openai: VendorSide = {
     502: 'server_error',
     503: 'server_error',
     504: 'server_error',
+    529: 'server_error',
+  },
+  verdict: {
+    error: {
+      message: 'The prompt is too long.',
+      type: 'invalid_request_error',
+      param: null,
+      code: 'context_length_exceeded',
+    },
   },
 };
 
@@ -79,7 +90,9 @@ export const anthropic: VendorSide = {
     502: 'api_error',
     503: 'overloaded_error',
     504: 'timeout_error',
+    529: 'overloaded_error',
   },
+  verdict: { type: 'error', error: { type: 'invalid_request_error', message: 'The prompt is too long.' } },
 };
 
 export const gemini: VendorSide = {
@@ -111,7 +124,9 @@ export const gemini: VendorSide = {
     502: '502 UNKNOWN',
     503: '503 UNAVAILABLE',
     504: '504 DEADLINE_EXCEEDED',
+    529: '529 UNAVAILABLE',
   },
+  verdict: { error: { code: 400, message: 'The prompt is too long.', status: 'INVALID_ARGUMENT' } },
 };
 
 export const vendorSides = [openai, anthropic, gemini];

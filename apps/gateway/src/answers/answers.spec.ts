@@ -37,7 +37,8 @@ const fail = (error: Error) => () => {
   throw error;
 };
 
-const errorForm: ErrorForm = ({ publicDetail }, { requestId }) => ({
+const errorForm: ErrorForm = ({ status, publicDetail }, { requestId }) => ({
+  status,
   headers: { 'x-own': 'yes' },
   body: { own: publicDetail, requestId },
 });

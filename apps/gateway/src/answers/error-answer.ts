@@ -21,17 +21,17 @@ interface FailedCall {
 }
 
 /**
- * The body of an error on a route that has its own, and the headers that only such a route adds. `event` is the data of
- * the error in a stream of events if it differs from the body.
+ * The body of an error on a route that has its own, and the headers that only such a route adds. `status` replaces that
+ * of the error. `event` is the data of the error in a stream of events if it differs from the body.
  */
 export type ErrorForm = (
   error: RouterError,
   call: FailedCall,
-) => { headers: Record<string, string>; body: object; event?: object | undefined };
+) => { status: number; headers: Record<string, string>; body: object; event?: object | undefined };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Replaces the shape that the path of the route gives to its errors. Their status and headers stay the same. */
+    /** Replaces the shape that the path of the route gives to its errors. */
     errorForm?: ErrorForm;
   }
 }
@@ -47,7 +47,7 @@ export function errorAnswer(
   const isRouter = url === undefined || isRouterPath(url);
   const own = form?.(error, call);
   return {
-    status: error.status,
+    status: own?.status ?? error.status,
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'x-service-request-id': requestId,

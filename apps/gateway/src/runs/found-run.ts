@@ -56,9 +56,11 @@ export function outputOf(result: RunOutcome): Output {
 }
 
 function failureOf({ bucket, status, failure }: RunOutcome): RouterError {
-  if (failure?.fields !== undefined) return new InputRejection(failure.fields);
+  const { fields, reply } = failure ?? {};
+  if (fields !== undefined) return new InputRejection(fields, [], reply);
   return new RouterError(bucket ?? 'internal_error', failure?.detail ?? 'The request failed.', {
     ...(status !== null && { status }),
+    ...(reply && { reply }),
     internal: 'the recorded outcome of a run',
   });
 }

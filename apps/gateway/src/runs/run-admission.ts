@@ -80,6 +80,7 @@ export class RunAdmission {
       callId: request.id,
       traceparent: request.span?.traceparent,
       isLive: mode === 'sync',
+      patienceMs: call.patienceMs,
     });
     const admitting = this.admissions.admitRun({
       runId,

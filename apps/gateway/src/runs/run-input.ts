@@ -42,6 +42,8 @@ export interface RunCall {
   picked: string | undefined;
   /** The kind of reply that the query requests; see `CallQuery`. */
   alt?: string | undefined;
+  /** How long the run waits for a provider that does not accept it, if less than its time budget. */
+  patienceMs?: number | undefined;
   /** The body, if it was read already, because it names the model. */
   body?: ReadBody | undefined;
   /** Why the call cannot begin a run. It may still collect an earlier one. */
@@ -263,14 +265,15 @@ export function factsOf(
     next,
     ...others
   ]: Candidates,
-  call: { callId: string; traceparent: string | undefined; isLive: boolean },
+  call: Pick<RunCall, 'patienceMs'> & { callId: string; traceparent: string | undefined; isLive: boolean },
 ): RunFacts {
-  const { callId, traceparent, isLive } = call;
+  const { callId, traceparent, isLive, patienceMs } = call;
   return {
     upstream,
     assets: row.assetPointers,
     chargesOnPolicyRejection: row.chargesOnPolicyRejection,
     budgetMs: row.budgetMs,
+    ...(patienceMs !== undefined && { patienceMs }),
     basis: price.basis,
     reported: price.reported,
     ...(price.isOpen && { isOpen: price.isOpen }),

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type ListedModel, unknownDate, type Vendor } from './vendor.js';
 
 const types: Readonly<Record<number, string>> = {
@@ -9,7 +10,13 @@ const types: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
   503: 'overloaded_error',
   504: 'timeout_error',
+  529: 'overloaded_error',
 };
+
+const ownReply = z.object({
+  type: z.literal('error'),
+  error: z.object({ type: z.string(), message: z.string() }),
+});
 
 const entry = ({ name, title }: ListedModel) => ({
   type: 'model',
@@ -26,9 +33,10 @@ export const anthropic: Vendor = {
   nameOf: ({ id, constants }) => String(constants?.['model'] ?? id.slice(id.indexOf('/') + 1)),
   requestIdHeader: 'request-id',
   routes: [{ path: '/messages', serves: ({ upstream }) => upstream['path'] === 'messages' }],
-  errorBody: ({ status, message, requestId }) => ({
+  ownError: (reply) => ownReply.safeParse(reply).data?.error,
+  errorBody: ({ status, message, requestId, own }) => ({
     type: 'error',
-    error: { type: types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'), message },
+    error: { type: types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'), message, ...own },
     request_id: requestId,
   }),
   entry,

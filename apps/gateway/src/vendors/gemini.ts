@@ -1,4 +1,5 @@
 import type { Model } from '#catalog';
+import { z } from 'zod';
 import type { ListedModel, Vendor, VendorRoute } from './vendor.js';
 
 /** The names of google.rpc.Code. */
@@ -13,7 +14,10 @@ const statuses: Readonly<Record<number, string>> = {
   502: 'UNKNOWN',
   503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',
+  529: 'UNAVAILABLE',
 };
+
+const ownReply = z.object({ error: z.object({ code: z.number(), message: z.string(), status: z.string() }) });
 
 const isText = ({ upstream }: Model): boolean => upstream['protocol'] === 'text';
 
@@ -47,8 +51,9 @@ export const gemini: Vendor = {
     { path: '/models/{model}:streamGenerateContent', serves: isText, alt: 'sse' },
     ...['embedContent', 'batchEmbedContents'].map(embedding),
   ],
-  errorBody: ({ status, message }) => ({
-    error: { code: status, message, status: statuses[status] ?? 'INVALID_ARGUMENT' },
+  ownError: (reply) => ownReply.safeParse(reply).data?.error,
+  errorBody: ({ status, message, own }) => ({
+    error: { code: status, message, status: statuses[status] ?? 'INVALID_ARGUMENT', ...own },
   }),
   entry,
   list: (models) => ({ models: models.map(entry) }),

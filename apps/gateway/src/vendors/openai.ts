@@ -1,4 +1,5 @@
 import type { Bucket } from '#errors';
+import { z } from 'zod';
 import {
   type ListedModel,
   unknownDate,
@@ -22,7 +23,17 @@ const types: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-const codeOf = (bucket: Bucket): string => codes[bucket] ?? bucket;
+const codeOf = (bucket: Bucket, status?: number): string =>
+  codes[status === 429 ? 'rate_limited' : bucket] ?? bucket;
+
+const ownReply = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullish(),
+    code: z.union([z.string(), z.number()]).nullish(),
+  }),
+});
 
 const maxFormBytes = 25 * 1024 * 1024;
 
@@ -65,12 +76,14 @@ export const openai: Vendor = {
     formRoute('images/edits', 'image', 'mask'),
     formRoute('audio/transcriptions', 'file'),
   ],
-  errorBody: ({ status, bucket, message, fields: [field] }) => ({
+  ownError: (reply) => ownReply.safeParse(reply).data?.error,
+  errorBody: ({ status, bucket, message, fields: [field], own }) => ({
     error: {
       message,
       type: types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error'),
       param: field?.name ?? null,
-      code: codeOf(bucket),
+      code: codeOf(bucket, status),
+      ...own,
     },
   }),
   entry,

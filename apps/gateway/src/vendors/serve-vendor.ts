@@ -73,29 +73,39 @@ function takenFromQuery({ raw }: FastifyRequest, name: string): string | undefin
   return given;
 }
 
-function errorFormOf({ errorBody, errorType }: Vendor, errorEvent: VendorRoute['errorEvent']): ErrorForm {
+function errorFormOf(
+  { errorBody, errorType, ownError }: Vendor,
+  errorEvent: VendorRoute['errorEvent'],
+): ErrorForm {
   return (error, { requestId, runId }) => {
-    const { status, bucket } = error;
+    const { bucket, reply } = error;
     const fields =
       error instanceof InputRejection
         ? error.fields.map((field) => ({ name: nameOf(field), problem: field.msg, type: field.type }))
         : [];
-    const failure = { status, bucket, message: messageOf(error), fields, requestId };
+    const own = ownError?.(reply?.body);
+    // A provider that does not accept calls has no words of its own, because they may concern our account.
+    const status = reply && (own || reply.body === undefined) ? reply.status : error.status;
+    const failure = { status, bucket, message: messageOf(error), fields, requestId, own };
     const headers = {
       ...(errorType !== undefined && { 'content-type': errorType }),
+      ...(reply?.afterMs !== undefined && {
+        'retry-after': String(Math.max(1, Math.ceil(reply.afterMs / 1000))),
+      }),
       ...(!mayRepeat(error, runId) && { 'x-should-retry': 'false' }),
     };
-    return { headers, body: errorBody(failure), event: errorEvent?.(failure) };
+    return { status, headers, body: errorBody(failure), event: errorEvent?.(failure) };
   };
 }
 
 const repeatable: readonly number[] = [429, 503];
 
 /**
- * Whether clients may repeat the call by themselves: only if it began no run, because a second one would be billed too.
+ * Whether clients may repeat the call by themselves: only if it began no run, because a second one would be billed too,
+ * or if its provider did not accept the run.
  */
-const mayRepeat = ({ status }: RouterError, runId: string | undefined): boolean =>
-  runId === undefined && repeatable.includes(status);
+const mayRepeat = ({ status, bucket }: RouterError, runId: string | undefined): boolean =>
+  bucket === 'service_unavailable' || (runId === undefined && repeatable.includes(status));
 
 const maxFields = 10;
 

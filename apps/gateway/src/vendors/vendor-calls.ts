@@ -18,6 +18,9 @@ import { VendorLists } from './vendor-lists.js';
 import { nameInPath, upstreamName, VendorModels } from './vendor-models.js';
 import type { Vendor, VendorRoute } from './vendor.js';
 
+/** Clients of vendors repeat a refused call themselves. */
+const patienceMs = 15_000;
+
 type Call = Parameters<SyncRuns['answerRun']>[0];
 
 /** Answers the calls of vendors' clients. */
@@ -95,7 +98,7 @@ export class VendorCalls {
     route: VendorRoute,
     { read, ...call }: Pick<Call, 'request' | 'reply' | 'caller'> & { read: ReadCall },
   ): Call {
-    const common = { ...call, alt: route.alt };
+    const common = { ...call, alt: route.alt, patienceMs };
     try {
       const name = nameInPath(call.request) ?? read.name;
       if (name === undefined) throw unnamed(read.bodyFor().bytes);

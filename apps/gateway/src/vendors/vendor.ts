@@ -46,6 +46,8 @@ export interface Vendor extends NamedVendor {
   errorType?: string;
   routes: readonly VendorRoute[];
   errorBody: (failure: VendorFailure) => object;
+  /** The members of an error that it keeps from a reply of its own provider. Undefined if the reply has another form. */
+  ownError?: (reply: unknown) => OwnError | undefined;
   /** The body of `GET /models/{model}`; a name may have an owner: `/models/{owner}/{model}`. */
   entry: (model: ListedModel) => object;
   /** The body of `GET /models`, which lists everything on one page. */
@@ -83,6 +85,13 @@ export interface VendorFailure {
   /** The invalid fields; empty unless the status is 422. */
   fields: readonly VendorField[];
   requestId: string;
+  /** The members that the provider's own error replaces. */
+  own?: object | undefined;
+}
+
+/** The error in a provider's reply, with its text. */
+interface OwnError {
+  message: string;
 }
 
 interface VendorField {

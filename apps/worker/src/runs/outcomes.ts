@@ -115,11 +115,13 @@ export class Outcomes {
     return boundedMs === null ? done : { kind: 'waits', line: lineOf(run), afterMs: boundedMs };
   }
 
-  /** The time budget ran out before the provider accepted the run. */
-  failUnsent(run: OngoingRun): Promise<typeof done> {
+  /** The time budget, or the patience of the caller, ran out before the provider accepted the run. */
+  async failUnsent(run: OngoingRun): Promise<typeof done> {
+    const pausedMs = run.facts.patienceMs === undefined ? null : await this.pauses.pausedMs(lineOf(run));
     return this.failRun(run, {
       class: 'provider_unavailable',
       retry: 'never',
+      ...(pausedMs !== null && { reply: { status: 429, afterMs: pausedMs } }),
       note: 'not accepted within the time budget',
     });
   }
@@ -287,6 +289,7 @@ const internalFailure = (detail: string): Ending => ({
 const failedEnding = (run: OngoingRun, failure: ProviderFailure): Ending => ({
   outcome: 'failed',
   ...toRejection(failure),
+  ...(run.facts.patienceMs !== undefined && { reply: failure.reply }),
   ...(run.facts.ownKey !== undefined && failure.class === 'provider_account' && { detail: keyRejected }),
   billable:
     isUsed(run) || (failure.class === 'content_policy' && run.facts.chargesOnPolicyRejection === 'yes'),

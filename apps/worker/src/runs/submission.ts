@@ -37,6 +37,9 @@ const maxTries = 20;
 /** A run is not submitted with less time left: its result would be too late but still paid for. */
 const minSubmitMs = 500;
 
+/** A run whose provider may still refuse it. */
+type WaitingRun = OngoingRun & Pick<TakenRun, 'leftMs'>;
+
 /** Submits a claimed run to its provider, at most once unless the provider provably did not accept it. */
 @Injectable()
 export class Submission {
@@ -122,7 +125,14 @@ export class Submission {
     if (read === null) return await this.outcomes.readLater(run);
     const { outcome, reportedMicros, writtenTokens: tokens, isKept, ms } = read;
     const written = tokens === undefined ? undefined : { tokens, ms, isOpen: facts.isOpen };
-    const ended = { ...run, reportedMicros, arrivedMicros: arrivedMicros(facts.streams, read), written };
+    const leftAfterMs = (leftMs ?? facts.budgetMs) - ms;
+    const ended = {
+      ...run,
+      leftMs: leftAfterMs,
+      reportedMicros,
+      arrivedMicros: arrivedMicros(facts.streams, read),
+      written,
+    };
     if (streamed?.signal.aborted && outcome.kind !== 'succeeded')
       return await this.outcomes.endCancelled(ended);
     return await this.record(provider, ended, outcome, isKept);
@@ -160,7 +170,7 @@ export class Submission {
   /** A run whose reply was stored (`isKept`) is past its submission, so it is not submitted again. */
   private async record(
     provider: KeyedProvider,
-    run: OngoingRun,
+    run: WaitingRun,
     outcome: Outcome,
     isKept = false,
   ): Promise<Submitted> {
@@ -188,7 +198,7 @@ export class Submission {
 
   private async retry(
     provider: KeyedProvider,
-    run: OngoingRun,
+    run: WaitingRun,
     failure: ProviderFailure,
   ): Promise<Submitted> {
     const { runId, epoch } = run;
@@ -199,19 +209,30 @@ export class Submission {
     if (failure.retry !== 'new_submit') return this.outcomes.failRun(run, failure);
     const freeInMs = await this.keys.cool(provider, 'submit', failure);
     if (freeInMs === 0) return this.outcomes.postpone(run, 0);
+    const paused = freeInMs === undefined ? failure : { ...failure, afterMs: freeInMs };
+    // The pause is recorded before this run is released, so that no other run of the provider is claimed in
+    // between.
+    await this.outcomes.pauseCalls(run, 'submit', paused);
     const hasFallback = run.facts.fallback !== undefined;
-    const afterMs = failure.afterMs ?? backoff(epoch, retryTerms);
+    const wantedMs = paused.afterMs ?? backoff(epoch, retryTerms);
+    const patienceMs = hasFallback || !failure.reply ? Infinity : patienceLeft(run);
+    if (patienceMs <= 0 || (paused.afterMs ?? 0) > patienceMs)
+      return this.outcomes.failRun(run, {
+        ...failure,
+        ...(failure.reply && { reply: { ...failure.reply, afterMs: wantedMs } }),
+      });
+    const afterMs = Math.min(wantedMs, patienceMs);
     this.log.info(
       { run_id: runId, note: failure.note, after_ms: afterMs },
       hasFallback ? 'submission failed, trying the next server' : 'submission failed, retrying',
     );
-    // The pause is recorded before this run is released, so that no other run of the provider is claimed in
-    // between.
-    const paused = freeInMs === undefined ? failure : { ...failure, afterMs: freeInMs };
-    await this.outcomes.pauseCalls(run, 'submit', paused);
     const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
     return next === null ? this.outcomes.postpone(run, afterMs) : { kind: 'waits', line: next, afterMs: 0 };
   }
 }
+
+/** How long the caller still waits for a provider that does not accept the run. */
+const patienceLeft = ({ leftMs, facts: { budgetMs, patienceMs = Infinity } }: WaitingRun): number =>
+  patienceMs - (budgetMs - (leftMs ?? budgetMs));
 
 const isTooLate = (leftMs: number | null): boolean => leftMs !== null && leftMs < minSubmitMs;

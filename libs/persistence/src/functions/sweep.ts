@@ -16,7 +16,8 @@
  * `postpone_paused(most, lease, asked_at)` postpones runs that wait for a paused provider until the pause ends. A
  * provider's pause counts against the time budget of a run, so that a provider which rejects calls for an hour does
  * not hold callers for an hour. A run that was never sent gets this limit here, and a new one with its submission.
- * An operator's pause does not count against the budget of a run that was never sent.
+ * An operator's pause does not count against the budget of a run that was never sent. A run with patience is `spent` at
+ * once if the pause outlasts it.
  */
 export const sweep = /* sql */ `
 -- Claims a run in order to finish it.
@@ -75,6 +76,8 @@ DECLARE
   mine run%ROWTYPE;
   this_moment timestamptz := router_now();
   rests_ms integer;
+  patience interval;
+  ends timestamptz;
 BEGIN
   IF this_moment > asked_at + interval '2 seconds' THEN
     RETURN;
@@ -95,14 +98,17 @@ BEGIN
       rests_ms := paused_ms(pause.provider, 'submit');
       EXIT WHEN rests_ms IS NULL;
       mine.deadline_at := CASE WHEN pause.by_operator AND mine.dispatched_at IS NULL THEN NULL
-        ELSE coalesce(mine.deadline_at, this_moment + (mine.facts ->> 'budgetMs')::bigint * interval '1 millisecond') END;
-      IF mine.sent_at IS NOT NULL OR mine.deadline_at <= this_moment THEN
+        ELSE coalesce(mine.deadline_at, this_moment + least((mine.facts ->> 'budgetMs')::bigint, (mine.facts ->> 'patienceMs')::bigint) * interval '1 millisecond') END;
+      -- The deadline of a run that was sent also bounds its next submission, so only its wait ends with the patience.
+      patience := (mine.facts ->> 'patienceMs')::bigint * interval '1 millisecond';
+      ends := least(mine.deadline_at, mine.dispatched_at + patience);
+      IF mine.sent_at IS NOT NULL OR ends <= this_moment OR (patience IS NOT NULL AND ends < this_moment + rests_ms * interval '1 millisecond') THEN
         RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'spent' ELSE 'abandoned' END,
           mine.id, claim_to_end(mine, lease), mine.workspace_id, mine.provider, mine.model, mine.facts;
         CONTINUE;
       END IF;
       -- A row is postponed by at most two hours.
-      UPDATE outbox SET waiting = false, due_at = this_moment + least(rests_ms, milliseconds_left(mine.deadline_at), 7200000) * interval '1 millisecond'
+      UPDATE outbox SET waiting = false, due_at = this_moment + least(rests_ms, milliseconds_left(ends), 7200000) * interval '1 millisecond'
       WHERE workspace_id = mine.workspace_id AND run_id = mine.id AND waiting;
       IF FOUND THEN
         UPDATE run SET deadline_at = mine.deadline_at WHERE id = mine.id AND deadline_at IS DISTINCT FROM mine.deadline_at;
