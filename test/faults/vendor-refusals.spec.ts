@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** Of an error that an SDK throws: the part that programs read. */
+/** The part of an SDK’s error that programs read. */
 interface Thrown {
   constructor: { name: string };
   status?: number;

@@ -21,6 +21,9 @@ const byProtocol = (protocol: string, provider: string): Model[] =>
 
 const gemini = models.filter(({ input }) => Object.hasOwn(input.properties ?? {}, 'contents'));
 const responses = byProtocol('text', 'openai');
+const searches = new Set(['googleSearch', 'google_search']);
+const isPriced = ({ providerTools = {} }: Model, kind: string) =>
+  searches.has(kind) ? Object.hasOwn(providerTools, 'googleSearch') : Object.hasOwn(providerTools, kind);
 const chat = byProtocol('chat', 'openai');
 const interactions = models.filter(({ upstream }) => upstream.path === 'interactions');
 
@@ -37,7 +40,9 @@ describe('a tool with an unbounded fee is rejected', () => {
         'enterpriseWebSearch',
         'retrieval',
         'fileSearch',
-      ].map((name) => [model.id, name, model] as const),
+      ]
+        .filter((name) => !isPriced(model, name))
+        .map((name) => [model.id, name, model] as const),
     ),
   )('%s: %s', (_, name, model) => {
     expect(problemsOf(model, [{ functionDeclarations: [] }, { [name]: {} }])).toMatchObject([
@@ -47,7 +52,7 @@ describe('a tool with an unbounded fee is rejected', () => {
   });
 
   it.each(gemini.map((model) => [model.id, model] as const))('%s: in both spellings', (_, model) => {
-    expect(problemsOf(model, [{ googleSearch: null, google_search: {} }])).not.toEqual([]);
+    expect(problemsOf(model, [{ googleMaps: null, google_maps: {} }])).not.toEqual([]);
   });
 
   it.each(
@@ -59,7 +64,9 @@ describe('a tool with an unbounded fee is rejected', () => {
         'code_interpreter',
         'image_generation',
         'google_search',
-      ].map((type) => [model.id, type, model] as const),
+      ]
+        .filter((type) => !isPriced(model, type))
+        .map((type) => [model.id, type, model] as const),
     ),
   )('%s: %s', (_, type, model) => {
     expect(problemsOf(model, [{ type: 'function', name: 'f' }, { type }])).toMatchObject([
@@ -67,6 +74,22 @@ describe('a tool with an unbounded fee is rejected', () => {
     ]);
     expect(problemsOf(model, [{ type: 'function', name: 'f', parameters: {} }])).toEqual([]);
     expect(problemsOf(model, [{ name: 'f' }])).toMatchObject([{ type: 'missing' }]);
+  });
+
+  it('which has a fee that is known is not', () => {
+    const kinds = models.flatMap((model) =>
+      Object.entries(model.providerTools ?? {}).map(([kind, { fee }]) => ({ model, kind, fee })),
+    );
+    const accepted = kinds.filter(({ fee }) => fee !== undefined);
+    expect(new Set(accepted.map(({ model }) => model.provider))).toEqual(
+      new Set(['anthropic', 'google', 'openai']),
+    );
+    for (const { model, kind } of accepted) {
+      const type = kind.replace('*', '20260318');
+      expect(problemsOf(model, [model.provider === 'google' ? { [kind]: {} } : { type, name: 'f' }])).toEqual(
+        [],
+      );
+    }
   });
 
   it('covers each family', () => {

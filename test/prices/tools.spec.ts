@@ -54,7 +54,7 @@ describe('a tool', () => {
     (_, field, model) => {
       const kinds = Object.keys(model.callerTools ?? {});
       expect(kinds).not.toEqual([]);
-      const full = upperOf(model, { [field]: [{ type: 'web_search' }] });
+      const full = upperOf(model, { [field]: [{ type: 'unknown_20270101' }] });
       const plain = upperOf(model, {});
       for (const kind of kinds) {
         const upper = upperOf(model, { [field]: [toolOf(kind)] });
@@ -63,12 +63,7 @@ describe('a tool', () => {
         const bytes = 2 * JSON.stringify(toolOf(kind)).length + (model.callerTools?.[kind] ?? 0);
         expect(upper).toBeLessThanOrEqual(upperOf(model, { note: 'x'.repeat(bytes) }));
         // With one that runs at the provider, or with one that nobody knows.
-        for (const other of [
-          { type: 'web_search' },
-          { type: 'unknown_20270101' },
-          'f',
-          { googleSearch: {} },
-        ]) {
+        for (const other of [{ type: 'retrieval' }, { type: 'unknown_20270101' }, 'f', { googleMaps: {} }]) {
           if (kinds.includes('') && typeof other === 'object' && !('type' in other)) continue;
           expect(upperOf(model, { [field]: [toolOf(kind), other] })).toBe(full);
         }

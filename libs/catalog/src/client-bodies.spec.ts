@@ -95,8 +95,8 @@ it('a body may have a dated name of its row, and no other row’s', () => {
 });
 
 it.each<[string, string, object]>([
-  ['a search that is billed', 'vertexai/gemini-2.5-flash', { tools: { googleSearch: {} } }],
-  ['a search that is billed, in a list', 'vertexai/gemini-2.5-flash', { tools: [{ googleSearch: {} }] }],
+  ['a search without a known price', 'vertexai/gemini-2.5-flash', { tools: { googleMaps: {} } }],
+  ['one in a list', 'vertexai/gemini-2.5-flash', { tools: [{ googleMaps: {} }] }],
   ['a mode with a price of its own', 'anthropic/claude-opus-5', { speed: 'fast' }],
   ['a tier with a price of its own', 'openai/gpt-5.5', { service_tier: 'priority' }],
 ])('%s is refused', (_what, id, members) => {

@@ -1,7 +1,6 @@
 import type { CallerTools } from '#providers';
-import { camelName } from '#schemas';
 import { anyCase } from './accepted-input.js';
-import { keyOf } from './price-factors.js';
+import { isLeftOut, kindsOf } from './tool-kinds.js';
 
 /**
  * The maximum number of tokens of a part of the input: one for each byte of its JSON. Infinite if it may have more
@@ -34,22 +33,13 @@ const toolLists: ReadonlySet<string> = new Set(['tools', 'functions']);
 const bytesOfTools = (tools: unknown, callerTools: CallerTools | undefined): number =>
   sumOf([tools].flat(), (tool) => addedByTool(tool, callerTools) + bytesOfTool(tool, callerTools));
 
-/**
- * The tokens that the provider adds for a tool. A tool without a `type` is of the kind '' or, unless that is a kind, of
- * the kinds that its members name. A parser that ignores case reads `Type` too.
- */
-function addedByTool(tool: unknown, callerTools: CallerTools = {}): number {
-  if (!isContainer(tool)) return Infinity;
-  const members = Object.entries(tool).filter(([, member]) => !isLeftOut(member));
-  const types = members
-    .filter(([name]) => anyCase(name) === 'TYPE')
-    .map(([, type]: [string, unknown]) => type);
-  const untyped = Object.hasOwn(callerTools, '') ? [''] : members.map(([name]) => camelName(name));
-  return sumOf(types.length > 0 ? types : untyped, (kind) => {
-    const key = keyOf({ values: callerTools }, kind);
-    return key === undefined ? Infinity : (callerTools[key] ?? Infinity);
-  });
-}
+/** The tokens that the provider adds for a tool. */
+const addedByTool = (tool: unknown, callerTools: CallerTools = {}): number =>
+  isContainer(tool)
+    ? sumOf(kindsOf(tool, callerTools), (kind) =>
+        kind === undefined ? Infinity : (callerTools[kind] ?? Infinity),
+      )
+    : Infinity;
 
 /** A tool of the caller refers to nothing, whatever its parameters are called. A group of tools has tools. */
 const bytesOfTool = (tool: unknown, callerTools: CallerTools | undefined): number =>
@@ -73,8 +63,6 @@ const bytesOfText = (value: unknown): number =>
   typeof value === 'string' ? Buffer.byteLength(value) : String(value).length;
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-export const isLeftOut = (value: unknown): boolean => value === null || value === false || value === '';
 
 const anySpelling = (name: string): string => anyCase(name.replaceAll('_', ''));
 

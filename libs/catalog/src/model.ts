@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import {
   type CallerTools,
+  type ProviderTools,
   type ProviderDefinition,
   type RowProblem,
   rowProblems,
@@ -66,6 +67,8 @@ export interface Model extends Omit<
   stream?: StreamTerms | undefined;
   /** The tools that run at the caller. */
   callerTools?: CallerTools | undefined;
+  /** The tools that run at the provider and whose cost is known. */
+  providerTools?: ProviderTools | undefined;
   /** Members that must not be true, because the provider would send another kind of reply. */
   refusesTrue?: readonly string[] | undefined;
 }
@@ -278,13 +281,14 @@ function modelFrom(row: Row, schemas: ModelSchemas, isAuthored: boolean): Model 
 /** The model with the facts of its provider. */
 export function servedBy(
   model: Model,
-  { takesBothSpellings, streams, callerTools, refusesTrue }: ProviderDefinition,
+  { takesBothSpellings, streams, callerTools, providerTools, refusesTrue }: ProviderDefinition,
 ): Model {
   const refused = refusesTrue?.(model.upstream) ?? [];
   const facts = Object.entries({
     takesBothSpellings: takesBothSpellings === true ? true : undefined,
     stream: streams?.(model.upstream),
     callerTools: callerTools?.(model.upstream),
+    providerTools: providerTools?.(model.upstream),
     refusesTrue: refused.length > 0 ? refused : undefined,
   } satisfies Partial<Model>).filter(([, fact]) => fact !== undefined);
   return facts.length === 0 ? model : withFacts(model, facts);
@@ -336,6 +340,7 @@ export function areSame(one: Model, other: Model): boolean {
     one.takesBothSpellings === other.takesBothSpellings &&
     isDeepStrictEqual(one.stream, other.stream) &&
     isDeepStrictEqual(one.callerTools, other.callerTools) &&
+    isDeepStrictEqual(one.providerTools, other.providerTools) &&
     isDeepStrictEqual(one.refusesTrue, other.refusesTrue) &&
     isDeepStrictEqual(late.row, otherLate.row)
   );

@@ -142,7 +142,7 @@ const tokens = z.strictObject({
     .array(z.string().min(1))
     .optional()
     .describe(
-      'Fields, at any depth and in any spelling, whose content may have more tokens than their text, such as links, ids of files and tools. If the input has none of them, the upper bound is one token per byte. `tools` and `functions` count as such fields only with a tool that is not in `caller_tools` of the provider.',
+      'Fields, at any depth and in any spelling, whose content may have more tokens than their text, such as links, ids of files and tools. If the input has none of them, the upper bound is one token per byte. `tools` and `functions` count as such fields only with a tool that is not in `caller_tools` of the provider. What is reserved counts those in `provider_tools` by their likely tokens.',
     ),
   above: amount
     .optional()
@@ -176,7 +176,10 @@ const textOf = ({ flags: given }: { flags?: { path: string } | undefined }): str
   given ? [given.path] : [];
 
 /** The key of a table that matches a value: the value itself, or else the first matching `wide*`. */
-export function keyOf({ values }: { values: Record<string, number> }, value: unknown): string | undefined {
+export function keyOf(
+  { values }: { values: Readonly<Record<string, unknown>> },
+  value: unknown,
+): string | undefined {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined;
   const text = String(value);
   if (Object.hasOwn(values, text)) return text;

@@ -1,8 +1,10 @@
+import type { CallerTools } from '#providers';
 import { pointerSegments, type ReportedTerm, valueAt, valuesAt, wholeMicros } from '#schemas';
 import type { Model } from './model.js';
-import { isLeftOut, maxTokensOf } from './max-tokens.js';
+import { maxTokensOf } from './max-tokens.js';
 import { type Factor, keyOf, pointersOf } from './price-factors.js';
 import { asSpelledByRow } from './spelling.js';
+import { feesOf, isLeftOut, likelyTokens, tokensOfTools } from './tool-kinds.js';
 
 /** The cost of a run, as known before it starts. Amounts are micro-dollars. */
 export interface Quote {
@@ -32,12 +34,18 @@ export function quote(model: Model, body: unknown, measured?: MeasuredAnswers): 
   const { price } = model;
   const input = asSpelledByRow(model, body);
   const terms = [price, ...price.plus];
-  const tokensOf = tokenCounts(model, input);
+  const tokensOf = tokenCounts(model.callerTools, input);
+  const fees = feesOf(input, model.providerTools);
+  const likelyTokensOf = hasTools(input) ? likelyCounts(model, input) : tokensOf;
   const amounts = terms.map((term) => microsOf(term, input, tokensOf));
-  const sumOf = (part: keyof Amount) => wholeMicros(amounts.reduce((sum, amount) => sum + amount[part], 0));
-  const upperMicros = sumOf('bound');
+  const sumOf = (part: keyof Amount, more = 0) =>
+    wholeMicros(amounts.reduce((sum, amount) => sum + amount[part], more));
+  const upperMicros = sumOf('bound', fees.mostMicros);
   const likely = price.likely && (measured?.likelyTokens ?? price.likely.tokens);
-  const likelyMicros = likely === undefined ? undefined : likelyOf(likely, terms, input, tokensOf);
+  const likelyMicros =
+    likely === undefined && model.providerTools === undefined
+      ? undefined
+      : likelyOf(likely ?? Infinity, terms, input, likelyTokensOf, fees.likelyMicros);
   const lowering = loweringField(terms, input);
   const isOpen = likely !== undefined && lowering?.isSet === false && asksForOne(terms, input);
   return {
@@ -47,20 +55,26 @@ export function quote(model: Model, body: unknown, measured?: MeasuredAnswers): 
     ...(lowering && { lowering }),
     computedMicros: sumOf('computed'),
     basis: terms.some((term) => term.times.length > 0) ? 'computed' : 'flat',
-    reported: price.reported.map(({ usd, times, ...place }) => {
-      const { bound, computed } = microsOf({ usd, times }, input, tokensOf);
-      // The reply reports the quantity, but not which of two settings applied.
-      return { ...place, micros: times.some((factor) => isFlagged(factor, input)) ? bound : computed };
-    }),
+    reported: [
+      ...price.reported.map(({ usd, times, ...place }) => {
+        const { bound, computed } = microsOf({ usd, times }, input, tokensOf);
+        // The reply reports the quantity, but not which of two settings applied.
+        return { ...place, micros: times.some((factor) => isFlagged(factor, input)) ? bound : computed };
+      }),
+      ...fees.reported,
+    ],
   };
 }
 
-/** The upper bound if an open answer is not longer than this number of tokens. */
+const hasTools = (input: unknown): boolean => isGiven(input, '/tools');
+
+/** The upper bound with `fees` if an open answer is not longer than this number of tokens. */
 function likelyOf(
   likelyTokens: number,
   terms: readonly Term[],
   input: unknown,
   tokensOf: TokenCounts,
+  fees: number,
 ): number {
   const amounts = terms.map(({ usd, times }) => {
     const limited = times.map((factor) =>
@@ -70,7 +84,7 @@ function likelyOf(
     );
     return microsOf({ usd, times: limited }, input, tokensOf).bound;
   });
-  return wholeMicros(amounts.reduce((sum, bound) => sum + bound, 0));
+  return wholeMicros(amounts.reduce((sum, bound) => sum + bound, fees));
 }
 
 /** Whether every number that the row does not bound, such as that of answers, is one. */
@@ -130,7 +144,7 @@ export function streamPrice(
 ): StreamPrice {
   const input = asSpelledByRow(model, body);
   const limits = (factor: Factor) => 'number' in factor && pointersOf(factor).some(isLimit);
-  const tokensOf = tokenCounts(model, input);
+  const tokensOf = likelyCounts(model, input);
   const isLimit = (place: string) => maxTokens.includes(place);
   const price: StreamPrice = {
     inputMicros: 0,
@@ -203,19 +217,23 @@ function amountOf(factor: Factor, input: unknown, tokensOf: TokenCounts): Amount
 type TokenCounts = (factor: Extract<Factor, { tokens: string }>) => Amount;
 
 /** Counts each part of the input once, because several terms depend on it and it may be long. */
-function tokenCounts({ callerTools }: Model, input: unknown): TokenCounts {
+function tokenCounts(callerTools: CallerTools | undefined, input: unknown, added = 0): TokenCounts {
   const known = new Map<string, Amount>();
   return ({ tokens: place, unbounded_fields: unbounded }) => {
     const key = `${place} ${unbounded?.join(' ')}`;
     let counted = known.get(key);
     if (counted === undefined) {
       const part = valueAt(input, place);
-      counted = { bound: maxTokensOf(part, unbounded, callerTools), computed: lengthOf(part) / 4 };
+      counted = { bound: maxTokensOf(part, unbounded, callerTools), computed: lengthOf(part) / 4 + added };
       known.set(key, counted);
     }
     return counted;
   };
 }
+
+/** The same if the tools that run at the provider add what they usually do. */
+const likelyCounts = ({ callerTools, providerTools }: Model, input: unknown): TokenCounts =>
+  tokenCounts({ ...callerTools, ...likelyTokens(providerTools) }, input, tokensOfTools(input, providerTools));
 
 const isUnbounded = (factor: Factor, tokensOf: TokenCounts): boolean =>
   'tokens' in factor && factor.unbounded_fields !== undefined && tokensOf(factor).bound === Infinity;

@@ -305,6 +305,29 @@ interface ProviderSetting {
 /** The kinds of tools that run at the caller, and the tokens that the provider adds for each. */
 export type CallerTools = Readonly<Record<string, number>>;
 
+/** A kind of tool that runs at the provider. */
+export interface ProviderTool {
+  /** The tokens that its use likely adds to the input of a run. */
+  likely_tokens: number;
+  /** Absent if only its tokens are billed. */
+  fee?: ToolFee | undefined;
+}
+
+/** The fee of each call of a tool, in US dollars. */
+export interface ToolFee {
+  usd: number;
+  /** The number of calls in the reply; see `ReportedTerm`. */
+  reported: { path: JsonPointer } | { count: JsonPointer; only?: Record<string, unknown>; most?: number };
+  /** The place in the input, or in the tool, of the maximum number of calls. */
+  limit?: JsonPointer | undefined;
+  tool_limit?: JsonPointer | undefined;
+  /** The calls of a run, likely and at most, if the input sets no maximum. */
+  likely: number;
+  most: number;
+}
+
+export type ProviderTools = Readonly<Record<string, ProviderTool>>;
+
 /** One provider. `create` binds the adapter to a base URL: the provider's own, or a simulator's. */
 export interface ProviderDefinition {
   /** The provider segment of model ids; also names the settings PROVIDER_<NAME>_BASE_URL and _KEY. */
@@ -319,8 +342,10 @@ export interface ProviderDefinition {
   streams?: ((upstream: Readonly<Record<string, string>>) => StreamTerms | undefined) | undefined;
   /** Members of the input that request another kind of reply, which these models do not have. */
   refusesTrue?: ((upstream: Readonly<Record<string, string>>) => readonly string[]) | undefined;
-  /** The tools that run at the caller, of models with this `upstream`. Without it, every tool runs at the provider. */
+  /** The tools that run at the caller, of models with this `upstream`. The others run at the provider. */
   callerTools?: ((upstream: Readonly<Record<string, string>>) => CallerTools | undefined) | undefined;
+  /** The tools that run at the provider and whose cost is known, of models with this `upstream`. */
+  providerTools?: ((upstream: Readonly<Record<string, string>>) => ProviderTools | undefined) | undefined;
   /** The headers of the caller that it reads as a part of the input. */
   inputHeaders?: TakenHeaders | undefined;
   /** The whole declaration of a provider from a catalog directory. Equal texts mean equal providers. */

@@ -14,6 +14,8 @@ export type {
   ProviderDefinition,
   ProviderFailure,
   ProviderOutput,
+  ProviderTool,
+  ProviderTools,
   Run,
   Signal,
   StreamCut,
@@ -21,6 +23,7 @@ export type {
   SubmittedRun,
   Surprise,
   TokenExchange,
+  ToolFee,
 } from './contract.js';
 export type { CheckAnswer, KeyCheck } from './check.js';
 export { carriedTexts, secretTexts } from './secret-texts.js';

@@ -40,6 +40,8 @@ export interface ReadReply {
     tokens: number;
     /** Their cost with everything that was reported before the final usage. Absent if nothing was, and with the final one. */
     micros?: number | undefined;
+    /** The fees of tools that were called. */
+    callMicros?: number;
   };
 }
 
@@ -51,7 +53,11 @@ export function readReply(adapter: ProviderAdapter, asked: Asked, signal: Signal
   const stream = adapter.readStream?.(run, signal, hiddenTokens);
   const reply = stream?.reply ?? signal;
   const micros = reportedMicros(reported, reply);
-  if (stream && !stream.hasUsage) return { outcome, arrived: { tokens: stream.arrivedTokens, micros } };
+  if (stream && !stream.hasUsage) {
+    const calls = reported.filter((term) => 'count' in term);
+    const callMicros = reportedMicros(calls, reply) ?? 0;
+    return { outcome, arrived: { tokens: stream.arrivedTokens, micros, callMicros } };
+  }
   const writtenTokens = adapter.writtenTokens?.(run, reply);
   return {
     outcome,
@@ -101,10 +107,7 @@ function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
   if ('header' in term) return numberOf(reply.headers[term.header]);
   // A file has no JSON, and a stored reply has no body here.
   const json = isFile(reply) || reply.storedAs !== undefined ? undefined : jsonOf(reply);
-  if ('count' in term) {
-    const list = valueAt(json, term.count);
-    return Array.isArray(list) ? list.length : undefined;
-  }
+  if ('count' in term) return countOf(json, term);
   const sum = sumOf(valuesAtTerm(json, term));
   if (sum === undefined) return undefined;
   const { when, minus, only } = term;
@@ -114,6 +117,19 @@ function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
   const billedElsewhere = sumOf(valuesAtTerm(json, { at: minus, ...(minus.includes('*') && { only }) }));
   return Math.max(0, sum - (billedElsewhere ?? 0));
 }
+
+/** Undefined if nothing is at the place. */
+function countOf(
+  json: Json | undefined,
+  { count, only = {}, most = Infinity }: Extract<ReportedTerm, { count: string }>,
+): number | undefined {
+  const found = valuesAt(json, count).filter((value) => count.includes('*') || Array.isArray(value));
+  const counted = new Set(found.flat().filter((value) => value !== '' && hasValues(value, only)));
+  return found.length === 0 ? undefined : Math.min(counted.size, most);
+}
+
+const hasValues = (object: Json, only: Record<string, unknown>): boolean =>
+  Object.entries(only).every(([name, value]) => valueAt(object, pointerFrom([name])) === value);
 
 /** Undefined if there are no values, or if one of them is not a number. */
 function sumOf(values: readonly Json[]): number | undefined {
@@ -131,9 +147,7 @@ function valuesAtTerm(
   if (only === undefined) return valuesAt(json, at);
   const path = pointerSegments(at);
   return valuesAt(json, pointerFrom(path.slice(0, -1)))
-    .filter((object) =>
-      Object.entries(only).every(([name, value]) => valueAt(object, pointerFrom([name])) === value),
-    )
+    .filter((object) => hasValues(object, only))
     .flatMap((object) => valuesAt(object, pointerFrom(path.slice(-1))));
 }
 

@@ -24,7 +24,7 @@ export const wholeMicros = (micros: number): number =>
 
 /**
  * One term of the cost in a provider's reply, times `micros`: the number at a pointer, the number in a header, or
- * the length of a list. At a pointer, `*` adds up several numbers, `only` selects objects with these values,
+ * the number of values at a place, where each element of a list and each different text counts once, but at most `most`. At a pointer, `*` adds up several numbers, `only` selects objects with these values,
  * `minus` subtracts another number (with `*`, only of the selected objects), and `when` makes the term zero outside
  * a range. If an `optional` number is missing, the term is zero.
  */
@@ -36,7 +36,7 @@ export type ReportedTerm = (
       when?: { at: string; above?: number; up_to?: number };
     }
   | { header: string }
-  | { count: string }
+  | { count: string; only?: Record<string, unknown>; most?: number }
 ) & {
   optional?: boolean;
   /** Micro-dollars per unit, already multiplied by the factors of the caller's input. May be a fraction. */

@@ -13,5 +13,6 @@ export function arrivedMicros(
   if (arrived.micros !== undefined) return arrived.micros;
   // A provider that broke off before it wrote anything delivered nothing.
   const isNothing = arrived.tokens === 0 && outcome.kind === 'failed';
-  return isNothing ? 0 : Math.ceil(streams.inputMicros + arrived.tokens * streams.tokenMicros);
+  const { tokens, callMicros = 0 } = arrived;
+  return isNothing ? 0 : Math.ceil(streams.inputMicros + tokens * streams.tokenMicros + callMicros);
 }

@@ -65,6 +65,7 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
       return [...new Set(names)].filter((name) => name !== stream?.member);
     },
     callerTools: (upstream) => protocolOf(upstream)?.caller_tools,
+    providerTools: (upstream) => protocolOf(upstream)?.provider_tools,
     create: (base) => {
       const adapters = several.map(([name, protocol]) => [name, adapterOf(protocol, base)] as const);
       const [[, only] = []] = adapters;

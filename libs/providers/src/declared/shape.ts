@@ -16,6 +16,7 @@ import {
   takenHeaders,
 } from './rule-shape.js';
 import { stream } from './stream-shape.js';
+import { callerTools, providerTools } from './tool-shape.js';
 
 const seconds = z.number().positive().max(3600);
 const word = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);
@@ -284,12 +285,8 @@ const protocol = z.strictObject({
     .describe(
       'Accepts a result that is the file itself: a successful reply whose content type is image, audio, video or model, or whose content is neither text nor JSON.',
     ),
-  caller_tools: z
-    .record(z.string(), z.number().min(0))
-    .optional()
-    .describe(
-      'The kinds of tools that run at the caller, and how many tokens the provider adds to the text of each. Prices count their text; all other tools may add any number of tokens. The kind is the `type` of the tool. A tool without one is of the kind "" or, if that is not listed, of the kinds that its fields name. `bash_*` matches kinds that begin with “bash_”.',
-    ),
+  caller_tools: callerTools,
+  provider_tools: providerTools,
   stream: stream
     .optional()
     .describe(

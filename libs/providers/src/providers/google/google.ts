@@ -1,6 +1,6 @@
-import { spellingsOf } from '#schemas';
+import { type JsonPointer, spellingsOf } from '#schemas';
 import type { AccountReports } from '../../condition.js';
-import type { ProviderDefinition, Run } from '../../contract.js';
+import type { ProviderDefinition, ProviderTools, Run } from '../../contract.js';
 import { serviceAccount } from '../../credentials/service-account.js';
 import { jsonBody } from '../../encodings.js';
 import type { StreamSpec } from '../../event-fold.js';
@@ -53,6 +53,19 @@ const textStream: StreamSpec = {
   statuses: {},
 };
 
+/** Version 2.5 is billed by prompt, later ones by query. Texts that a search finds are free. */
+function textTools(model: string): ProviderTools {
+  const count: JsonPointer = '/candidates/*/groundingMetadata/webSearchQueries';
+  const fee = model.startsWith('gemini-2.5')
+    ? { usd: 0.035, reported: { count, most: 1 }, likely: 1, most: 1 }
+    : { usd: 0.014, reported: { count }, likely: 2, most: 20 };
+  return {
+    googleSearch: { likely_tokens: 0, fee },
+    urlContext: { likely_tokens: 30_000 },
+    codeExecution: { likely_tokens: 10_000 },
+  };
+}
+
 /** Google's models on Vertex AI: Veo runs are operations polled by POST; images and text come with the reply. */
 export const google: ProviderDefinition = {
   name: 'google',
@@ -60,8 +73,9 @@ export const google: ProviderDefinition = {
   submitTimeoutMs: 540_000,
   takesBothSpellings: true,
   account,
-  // The rows refuse tools with a fee of their own; code execution and links run at Google.
   callerTools: () => ({ functionDeclarations: 0 }),
+  // Read at https://cloud.google.com/vertex-ai/generative-ai/pricing on 28 November 2026. The rows refuse other tools with a fee.
+  providerTools: ({ protocol, path = '' }) => (protocol === 'text' ? textTools(path) : undefined),
   streams: ({ protocol }) => (protocol === 'text' ? textStream : undefined),
   settings: {
     PROJECT: {

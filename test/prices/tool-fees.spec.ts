@@ -1,0 +1,193 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadCatalog, quote } from '#catalog';
+import { providerList, readReply, reportedMicros } from '#providers';
+import { arrivedMicros } from '../../apps/worker/src/runs/arrived-price.js';
+import { streamPrice } from '../../libs/catalog/src/quote.js';
+
+const { models } = await loadCatalog();
+
+function modelOf(id: string) {
+  const model = models.find((each) => each.id === id);
+  if (!model) throw new Error(`there is no ${id}`);
+  return model;
+}
+
+const bodyOf = (id: string, more: object) => ({ ...(modelOf(id).example as object), ...more });
+const quoteOf = (id: string, more: object) => quote(modelOf(id), bodyOf(id, more));
+const replyOf = (reply: object) => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(reply)),
+});
+/** The fee in the bill for a reply, in cents: what it costs more than without the tool. */
+const feeOf = (id: string, more: object, reply: object): number => {
+  const [withTool, without] = [more, {}].map((each) =>
+    reportedMicros(quoteOf(id, each).reported, replyOf(reply)),
+  );
+  return (Number(withTool) - Number(without)) / 10_000;
+};
+
+const search = { type: 'web_search_call', action: { type: 'search', query: 'a', queries: ['a', 'b'] } };
+const openPage = { type: 'web_search_call', action: { type: 'open_page', url: 'https://a.example' } };
+const coded = (container: string) => ({ type: 'code_interpreter_call', container_id: container });
+const openaiReply = (...output: object[]) => ({
+  output: [...output, { type: 'message', content: [] }],
+  usage: { input_tokens: 9000, output_tokens: 100 },
+});
+const geminiReply = (...queries: string[][]) => ({
+  candidates: queries.map((webSearchQueries) => ({ groundingMetadata: { webSearchQueries } })),
+  usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 10 },
+});
+const anthropicReply = (searches: number) => ({
+  usage: { input_tokens: 9000, output_tokens: 10, server_tool_use: { web_search_requests: searches } },
+});
+
+describe('a tool that runs at the provider is billed by the calls in the reply', () => {
+  it.each<[string, string, object, object, number]>([
+    // https://developers.openai.com/api/docs/pricing
+    [
+      'searches, not pages',
+      'openai/gpt-5.5',
+      { type: 'web_search' },
+      openaiReply(search, openPage, search),
+      2,
+    ],
+    ['an older version', 'openai/o3', { type: 'web_search_2025_08_26' }, openaiReply(search), 1],
+    ['none', 'openai/gpt-5.5', { type: 'web_search' }, openaiReply(), 0],
+    [
+      'a call without an action',
+      'openai/gpt-5.5',
+      { type: 'web_search' },
+      openaiReply({ type: 'web_search_call' }),
+      0,
+    ],
+    [
+      'a computer’s action',
+      'openai/gpt-5.5',
+      { type: 'web_search' },
+      openaiReply({ action: { type: 'click' } }),
+      0,
+    ],
+    ['one container', 'openai/gpt-5.5', { type: 'code_interpreter' }, openaiReply(coded('a'), coded('a')), 3],
+    [
+      'two containers',
+      'openai/gpt-5.5',
+      { type: 'code_interpreter' },
+      openaiReply(coded('a'), coded('b')),
+      6,
+    ],
+    // https://cloud.google.com/vertex-ai/generative-ai/pricing
+    ['a prompt', 'vertexai/gemini-2.5-flash', { googleSearch: {} }, geminiReply(['a', 'b'], ['c']), 3.5],
+    ['no prompt', 'vertexai/gemini-2.5-pro', { googleSearch: {} }, geminiReply([]), 0],
+    [
+      'queries',
+      'vertexai/gemini-3.5-flash',
+      { google_search: {} },
+      geminiReply(['a', 'b', 'a', ''], ['c']),
+      4.2,
+    ],
+    // https://platform.claude.com/docs/en/about-claude/pricing
+    [
+      'searches',
+      'anthropic/claude-opus-5',
+      { type: 'web_search_20250305', name: 'web_search' },
+      anthropicReply(2),
+      2,
+    ],
+    [
+      'searches',
+      'anthropic/claude-haiku-4-5-20251001',
+      { type: 'web_search_20260318' },
+      anthropicReply(1),
+      1,
+    ],
+  ])('%s: %s', (_, id, tool, reply, cents) => {
+    expect(feeOf(id, { tools: [tool] }, reply)).toBeCloseTo(cents, 6);
+  });
+
+  it('once, also if the input has two versions of it', () => {
+    const tools = [{ type: 'web_search' }, { type: 'web_search_2025_08_26' }];
+    expect(feeOf('openai/gpt-5.5', { tools }, openaiReply(search))).toBeCloseTo(1, 6);
+  });
+
+  it('also in a stream that its caller leaves', () => {
+    const id = 'openai/gpt-5.5';
+    const model = modelOf(id);
+    const openai = providerList.find(({ name }) => name === 'openai');
+    const body = bodyOf(id, { tools: [{ type: 'web_search' }], stream: true });
+    const events = [
+      { type: 'response.created', response: { output: [] } },
+      { type: 'response.output_item.done', output_index: 0, item: search },
+      { type: 'response.output_item.done', output_index: 1, item: openPage },
+    ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    const reply = {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: Buffer.from(events.join('')),
+      cut: 'cancelled' as const,
+    };
+    const run = { runId: 'r', model: id, upstream: model.upstream, streams: true };
+    const asked = { phase: 'submit', run, reported: quote(model, body).reported, assets: [] } as const;
+    const adapter = openai?.create(openai.defaultBase, {});
+    if (!adapter) throw new Error('there is no openai');
+    const price = streamPrice(model, body, model.stream?.maxTokens ?? []);
+    const read = readReply(adapter, asked, reply);
+    expect(read.arrived).toMatchObject({ callMicros: 10_000 });
+    const tokens = Number(read.arrived?.tokens) * price.tokenMicros;
+    expect(arrivedMicros({ ...price, isLive: true }, read)).toBe(
+      Math.ceil(price.inputMicros + tokens + 10_000),
+    );
+    // The pages that it has read are a part of its input.
+    const without = streamPrice(model, bodyOf(id, {}), model.stream?.maxTokens ?? []);
+    expect((price.inputMicros - without.inputMicros) / 5).toBeGreaterThanOrEqual(30_000);
+    expect((price.inputMicros - without.inputMicros) / 5).toBeLessThan(31_000);
+  });
+});
+
+describe('a tool that runs at the provider reserves', () => {
+  const cents = (micros: number | undefined) => Math.round(Number(micros) / 1000) / 10;
+
+  it('its likely calls and tokens, while its bound is the whole context and the most calls', () => {
+    const plain = quoteOf('openai/gpt-5.5', {});
+    const likely = quoteOf('openai/gpt-5.5', { tools: [{ type: 'web_search' }] });
+    const unknown = quoteOf('openai/gpt-5.5', { tools: [{ type: 'unknown_20270101' }] });
+    // 30,000 tokens at 5 dollars a million and three searches at a cent.
+    expect(cents(likely.likelyMicros) - cents(plain.upperMicros)).toBeCloseTo(18, 0);
+    expect(likely.upperMicros - unknown.upperMicros).toBe(1_000_000);
+    expect(unknown.likelyMicros).toBeUndefined();
+  });
+
+  it('as many calls as the input allows', () => {
+    const upperOf = (id: string, more: object) => quoteOf(id, more).upperMicros;
+    const likelyOf = (id: string, more: object) => Number(quoteOf(id, more).likelyMicros);
+    const openai = { tools: [{ type: 'web_search' }] };
+    const limited = { ...openai, max_tool_calls: 2 };
+    expect(upperOf('openai/gpt-5.5', openai) - upperOf('openai/gpt-5.5', limited)).toBe(980_000);
+    expect(likelyOf('openai/gpt-5.5', openai) - likelyOf('openai/gpt-5.5', limited)).toBeCloseTo(10_000, -3);
+    const anthropic = (uses?: number) => ({ tools: [{ type: 'web_search_20260318', max_uses: uses }] });
+    const [id] = ['anthropic/claude-opus-5'];
+    expect(upperOf(id, anthropic()) - upperOf(id, anthropic(5))).toBe(250_000);
+    expect(likelyOf(id, anthropic(1))).toBeLessThan(likelyOf(id, anthropic(5)));
+  });
+
+  it('no more than five dollars have room for, in a turn of an agent with a search', () => {
+    const turn = {
+      instructions: 'x'.repeat(40_000),
+      tools: [{ type: 'web_search', external_web_access: false }],
+    };
+    for (const model of models.filter(({ providerTools }) => providerTools?.['web_search'] !== undefined)) {
+      const { likelyMicros } = quote(model, { ...(model.example as object), ...turn });
+      expect([model.id, Number(likelyMicros) < 2_000_000 || model.id.endsWith('-pro')]).toEqual([
+        model.id,
+        true,
+      ]);
+    }
+  });
+
+  it('nothing without the tool', () => {
+    for (const model of models.filter(({ providerTools }) => providerTools !== undefined)) {
+      const { reported } = quote(model, model.example);
+      expect(reported).toHaveLength(model.price.reported.length);
+    }
+  });
+});
