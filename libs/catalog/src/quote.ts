@@ -4,7 +4,7 @@ import type { Model } from './model.js';
 import { maxTokensOf } from './max-tokens.js';
 import { type Factor, keyOf, pointersOf } from './price-factors.js';
 import { asSpelledByRow } from './spelling.js';
-import { feesOf, isLeftOut, likelyTokens, tokensOfTools } from './tool-kinds.js';
+import { feesOf, isLeftOut, likelyTokens, tokensOfTools, usesProviderTools } from './tool-kinds.js';
 
 /** The cost of a run, as known before it starts. Amounts are micro-dollars. */
 export interface Quote {
@@ -16,6 +16,8 @@ export interface Quote {
   isOpen?: true;
   /** The field that lowers the upper bound most directly: one that the input leaves open, or else one that it sets. */
   lowering?: { field: string; isSet: boolean };
+  /** The input has a tool that runs at the provider, or one that nobody knows. */
+  usesProviderTools?: true;
   /** The amount that is billed unless the reply reports the usage. */
   computedMicros: number;
   /** `flat` if the cost is independent of the input. */
@@ -52,6 +54,7 @@ export function quote(model: Model, body: unknown, measured?: MeasuredAnswers): 
     upperMicros,
     ...(likelyMicros !== undefined && likelyMicros < upperMicros && { likelyMicros }),
     ...(isOpen && { isOpen }),
+    ...(hasTools(input) && usesProviderTools(input, model.callerTools) && { usesProviderTools: true }),
     ...(lowering && { lowering }),
     computedMicros: sumOf('computed'),
     basis: terms.some((term) => term.times.length > 0) ? 'computed' : 'flat',

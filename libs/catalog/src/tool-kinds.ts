@@ -26,6 +26,10 @@ export const likelyTokens = (providerTools: ProviderTools = {}): CallerTools =>
 export const tokensOfTools = (input: unknown, providerTools: ProviderTools = {}): number =>
   known(input, providerTools).reduce((sum, { kind }) => sum + kind.likely_tokens, 0);
 
+/** Whether an input has a tool that is not known to run at the caller. */
+export const usesProviderTools = (input: unknown, callerTools: CallerTools = {}): boolean =>
+  toolsIn(input).some((tool) => kindsOf(tool, callerTools).includes(undefined));
+
 /** The fees of a run, in micro-dollars, and where its reply tells the calls. */
 interface Fees {
   likelyMicros: number;

@@ -14,7 +14,7 @@ import { orUnknownWorkspace } from './sql-errors.js';
  */
 export interface CallerRow extends Pick<
   Workspace,
-  'enabled' | 'visible' | 'runnable' | 'requiredTags' | 'requiresUser'
+  'enabled' | 'visible' | 'runnable' | 'allowProviderTools' | 'requiredTags' | 'requiresUser'
 > {
   workspaceId: string;
   workspaceName: string;
@@ -93,7 +93,7 @@ export class KeyRefused extends Error {
 }
 
 const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "workspaceName", workspace.enabled,
-  workspace.visible, workspace.runnable, required_tags AS "requiredTags", requires_user AS "requiresUser", (
+  workspace.visible, workspace.runnable, allow_provider_tools AS "allowProviderTools", required_tags AS "requiredTags", requires_user AS "requiresUser", (
     SELECT coalesce(jsonb_object_agg(provider, own_key.id), '{}') FROM own_key
     WHERE own_key.workspace_id = workspace.id AND ended_at IS NULL
   ) AS "ownKeys"`;

@@ -48,6 +48,7 @@ export const runLimits = (now: WorkspaceStanding): RouterWorkspace['limits'] => 
 /** The terms say what a workspace allows and demands. */
 export const termsView = (now: WorkspaceTerms) => ({
   allow_samples: now.allowSamples,
+  allow_provider_tools: now.allowProviderTools,
   required_tags: now.requiredTags,
   requires_user: now.requiresUser,
 });

@@ -20,6 +20,7 @@ export type WorkspaceSettings = Partial<
     | 'reservation'
     | 'resultRetentionSeconds'
     | 'allowSamples'
+    | 'allowProviderTools'
     | 'requiredTags'
     | 'requiresUser'
   >
@@ -48,7 +49,10 @@ export interface WorkspaceChange extends WorkspaceSettings, WorkspaceLimits {
 }
 
 /** The terms say what a workspace allows and demands. */
-export type WorkspaceTerms = Pick<Workspace, 'allowSamples' | 'requiredTags' | 'requiresUser'>;
+export type WorkspaceTerms = Pick<
+  Workspace,
+  'allowSamples' | 'allowProviderTools' | 'requiredTags' | 'requiresUser'
+>;
 
 /**
  * The limits of a workspace and their current use. Amounts are micro-dollars. `windowCount` is the number of runs
@@ -79,7 +83,7 @@ const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_
   window_limit AS "windowLimit", balance_micros::float AS "balanceMicros", held_micros::float AS "heldMicros",
   overdraft_limit_micros::float AS "overdraftLimitMicros", reservation,
   markup::float AS markup, own_key_fee::float AS "ownKeyFee",
-  allow_samples AS "allowSamples", required_tags AS "requiredTags", requires_user AS "requiresUser"`;
+  allow_samples AS "allowSamples", allow_provider_tools AS "allowProviderTools", required_tags AS "requiredTags", requires_user AS "requiresUser"`;
 
 /** A workspace with its limits, their current use, and its spend since midnight UTC. */
 export interface WorkspaceState

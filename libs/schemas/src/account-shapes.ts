@@ -179,6 +179,11 @@ export const workspaceTerms = {
     .describe(
       'Whether operators may show runs of the workspace to everyone as samples of their models, without its name.',
     ),
+  allow_provider_tools: z
+    .boolean()
+    .describe(
+      'Whether runs may use tools that run at the provider, such as web searches, which may have a fee and send text elsewhere.',
+    ),
   required_tags: z
     .array(routerTagName)
     .max(maxTags)

@@ -27,6 +27,38 @@ it('changes what is given, records who did it, and concerns the next run', async
   expect(undone.json()).toMatchObject({ allow_samples: true, required_tags: [] });
 });
 
+it('forbids tools that run at the provider, and no others', async () => {
+  const { caller } = await gateway().caller({ balanceMicros: null }, ['run', 'workspace', 'manage']);
+  const change = { body: '{"allow_provider_tools":false}' };
+  expect((await caller.call('PATCH', '/v2/workspace', change)).json()).toMatchObject({
+    allow_provider_tools: false,
+  });
+  const answerTo = async (model: string, tools: unknown, input: object) => {
+    const body = JSON.stringify({ ...input, tools });
+    const { status, bucket } = await caller.call('POST', `/v2/models/${model}/requests`, { body });
+    return [status, bucket];
+  };
+  const question = { input: 'x', max_output_tokens: 16 };
+  const contents = { contents: [{ parts: [{ text: 'x' }] }], generationConfig: { maxOutputTokens: 16 } };
+  const message = { max_tokens: 16, messages: [{ role: 'user', content: 'x' }] };
+  const forbidden = [403, 'forbidden'];
+  const group = { type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] };
+  for (const tools of [[{ type: 'web_search' }], [{ type: 'function', name: 'f' }, { type: 'mcp' }], [group]])
+    expect(await answerTo('openai/gpt-5.5', tools, question)).toEqual(forbidden);
+  for (const tools of [{ googleSearch: {} }, [{ google_search: {} }], [{ codeExecution: {} }]])
+    expect(await answerTo('vertexai/gemini-2.5-flash', tools, contents)).toEqual(forbidden);
+  for (const type of ['web_search_20250305', 'web_fetch_20260318', 'unknown_20270101'])
+    expect(await answerTo('anthropic/claude-opus-5', [{ type, name: 'f' }], message)).toEqual(forbidden);
+  const own = [{ type: 'function', name: 'f', parameters: { type: 'object' } }];
+  expect(await answerTo('openai/gpt-5.5', own, question)).toEqual([201, undefined]);
+  const functions = [{ functionDeclarations: [{ name: 'f' }], googleSearch: null }];
+  expect(await answerTo('vertexai/gemini-2.5-flash', functions, contents)).toEqual([201, undefined]);
+  expect(await answerTo('anthropic/claude-opus-5', [{ name: 'f', input_schema: {} }], message)).toEqual([
+    201,
+    undefined,
+  ]);
+});
+
 it.each([
   ['another member', '{"markup":0}'],
   ['limits', '{"limits":{"inflight":1000}}'],

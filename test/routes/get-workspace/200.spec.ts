@@ -26,6 +26,7 @@ it('shows the limits, their current use, and the credits', async () => {
     own_key_fee: 0,
     reservation: 'likely',
     allow_samples: false,
+    allow_provider_tools: true,
     required_tags: [],
     requires_user: false,
     credential: { key_id: keyId, scopes },

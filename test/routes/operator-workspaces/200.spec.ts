@@ -36,6 +36,7 @@ it('lists every workspace with its limits, current use, credits and today’s sp
     own_key_fee: 0,
     reservation: 'likely',
     allow_samples: false,
+    allow_provider_tools: true,
     required_tags: [],
     requires_user: false,
     limits: {

@@ -40,6 +40,7 @@ interface SettingOptions {
   reservation?: Reservation;
   requiredTags?: string[];
   requiresUser?: boolean;
+  providerTools?: boolean;
   creditsCents?: Credits;
   resultSeconds?: number | 'default';
 }
@@ -166,6 +167,11 @@ const withSettings = (command: Command): Command =>
       'tags that each run must have, comma-separated; "" for none (default: none)',
       tagNames,
     )
+    .option(
+      '--provider-tools <yes|no>',
+      'whether its runs may use tools that run at the provider, such as web searches (default: yes)',
+      yesOrNo,
+    )
     .option('--requires-user <yes|no>', 'whether each run must name an end user (default: no)', yesOrNo)
     .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros)
     .option(
@@ -200,6 +206,7 @@ const settingsOf = ({
   reservation: reserves,
   requiredTags,
   requiresUser,
+  providerTools,
   resultSeconds: seconds,
 }: SettingOptions) => ({
   ...((enabled ?? disabled) && { enabled: enabled === true }),
@@ -210,6 +217,7 @@ const settingsOf = ({
   ...(reserves && { reservation: reserves }),
   ...(requiredTags && { requiredTags }),
   ...(requiresUser !== undefined && { requiresUser }),
+  ...(providerTools !== undefined && { allowProviderTools: providerTools }),
   ...(seconds !== undefined && { resultRetentionSeconds: seconds === 'default' ? null : seconds }),
 });
 
@@ -292,6 +300,7 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['reserves', workspace.reservation],
     ['runs need', demandsOf(workspace)],
     ['samples', workspace.allow_samples ? 'allowed' : 'not allowed'],
+    ['provider tools', workspace.allow_provider_tools ? 'allowed' : 'not allowed'],
     ['results', keptText(workspace)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
   ]);

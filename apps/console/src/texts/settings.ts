@@ -47,6 +47,8 @@ export const settings = {
   termsText: 'What your workspace allows, and what every run must carry.',
   allowSamples: 'Operators may show runs as samples',
   allowSamplesHint: 'Everyone may see a sample, without the name of your workspace.',
+  allowProviderTools: 'Runs may use tools of providers',
+  allowProviderToolsHint: 'Such as web searches, which have a fee for each call.',
   requiresUser: 'Each run names an end user',
   requiredTags: 'Tags that each run has',
   requiredTagsHint: 'Their names. The tags of a key count.',

@@ -68,6 +68,7 @@ export class WorkspaceController {
 
 const termsOf = (change: z.output<typeof routerWorkspaceChange>): Partial<WorkspaceTerms> => ({
   ...(change.allow_samples !== undefined && { allowSamples: change.allow_samples }),
+  ...(change.allow_provider_tools !== undefined && { allowProviderTools: change.allow_provider_tools }),
   ...(change.required_tags && { requiredTags: change.required_tags }),
   ...(change.requires_user !== undefined && { requiresUser: change.requires_user }),
 });

@@ -18,6 +18,7 @@ const row: KeyCaller = {
   scopes: ['run'],
   keyId: 'k',
   tags: null,
+  allowProviderTools: true,
   requiredTags: [],
   requiresUser: false,
   ownKeys: {},

@@ -112,10 +112,16 @@ export class OperatorWorkspacesController {
 /** Leaves out fields that are not given, so that their columns stay unchanged. */
 function changeOf(body: z.output<typeof operatorWorkspaceChange>): WorkspaceChange {
   const { limits = {}, credits_cents, add_credits_cents, note, own_key_fee, ...others } = body;
-  const { required_tags: requiredTags, requires_user: requiresUser, ...facts } = others;
+  const {
+    allow_provider_tools: allowProviderTools,
+    required_tags: requiredTags,
+    requires_user: requiresUser,
+    ...facts
+  } = others;
   const { committed_spend_cents, overdraft_cents } = limits;
   const change = {
     ...facts,
+    allowProviderTools,
     requiredTags,
     requiresUser,
     ownKeyFee: own_key_fee,

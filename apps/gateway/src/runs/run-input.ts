@@ -140,6 +140,11 @@ export class RunInput {
     const { bytes, fingerprint, release } = await this.bodyOf(call, model.id);
     try {
       const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes, { alt });
+      if (!caller.allowProviderTools && checked.terms.some(({ price }) => price.usesProviderTools))
+        throw new RouterError(
+          'forbidden',
+          'This workspace does not allow tools that run at the provider, such as searches. Its setting allow_provider_tools forbids them.',
+        );
       const runId = newId();
       const body = await this.payloads.keepInput(runId, checked.bytes);
       const candidate = (terms: ServerTerms): Candidate => {

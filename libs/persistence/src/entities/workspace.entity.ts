@@ -41,6 +41,8 @@ export class Workspace {
 
   /** Whether operators may show its runs as public samples. */
   @Column('boolean', { default: false }) allowSamples: boolean;
+  /** Whether its runs may use tools that run at the provider. */
+  @Column('boolean', { default: true }) allowProviderTools: boolean;
   /** The names of the tags that each run must have. */
   @Column('text', { array: true, default: [] }) requiredTags: string[];
   /** Whether each run must name an end user. */

@@ -53,7 +53,7 @@ export function SettingsPage() {
             )}
             {data.credential.scopes.includes('manage') && (
               <Section title={texts.settings.terms} about={texts.settings.termsText}>
-                <Terms {...data} />
+                <Terms terms={data} />
               </Section>
             )}
             <Section title={texts.settings.workspace} about={texts.settings.workspaceText}>

@@ -12,18 +12,17 @@ type Change = components['schemas']['RouterWorkspaceChange'];
 
 /** The terms of the workspace. Each change is saved at once. */
 export function Terms({
-  allow_samples: samples,
-  required_tags: tags,
-  requires_user: user,
-}: Pick<Workspace, 'allow_samples' | 'required_tags' | 'requires_user'>) {
+  terms,
+}: {
+  terms: Pick<Workspace, 'allow_samples' | 'allow_provider_tools' | 'required_tags' | 'requires_user'>;
+}) {
   const queries = useQueryClient();
   const saving = useMutation({
     mutationFn: (body: Change) => bodyOf(api.PATCH('/v2/workspace', { body })),
     onSuccess: (workspace) => queries.setQueryData(workspaceQuery.queryKey, workspace),
   });
   // A change is shown before its answer comes.
-  const saved = { allow_samples: samples, required_tags: tags, requires_user: user };
-  const shown = saving.isPending ? { ...saved, ...saving.variables } : saved;
+  const shown = saving.isPending ? { ...terms, ...saving.variables } : terms;
   return (
     <div className={classes.terms}>
       <Switch
@@ -31,6 +30,12 @@ export function Terms({
         description={texts.settings.allowSamplesHint}
         checked={shown.allow_samples}
         onChange={(event) => saving.mutate({ allow_samples: event.currentTarget.checked })}
+      />
+      <Switch
+        label={texts.settings.allowProviderTools}
+        description={texts.settings.allowProviderToolsHint}
+        checked={shown.allow_provider_tools}
+        onChange={(event) => saving.mutate({ allow_provider_tools: event.currentTarget.checked })}
       />
       <Switch
         label={texts.settings.requiresUser}
