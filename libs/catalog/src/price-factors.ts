@@ -142,7 +142,7 @@ const tokens = z.strictObject({
     .array(z.string().min(1))
     .optional()
     .describe(
-      'Fields, at any depth and in any spelling, whose content may have more tokens than their text, such as links, ids of files and tools. If the input has none of them, the upper bound is one token per byte. `tools` and `functions` count as such fields only with a tool that is not in `caller_tools` of the provider. What is reserved counts those in `provider_tools` by their likely tokens.',
+      'Fields, at any depth and in any spelling, whose content may have more tokens than their text, such as links, ids of files and tools. If the input has none of them, the upper bound is one token per byte. `tools` and `functions` count as such fields only with a tool that is not in `caller_tools` of the provider. The likely cost counts those in `provider_tools` by their likely tokens.',
     ),
   above: amount
     .optional()

@@ -58,6 +58,8 @@ const names: [VendorSide, string[]][] = [
       'gemini-2.5-pro',
       'gemini-3.1-flash-lite',
       'gemini-3.5-flash',
+      'gemini-3.5-flash-lite',
+      'gemini-3.6-flash',
       'gemini-3.7-flash',
       'gemini-3.8-flash',
     ],

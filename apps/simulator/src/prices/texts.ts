@@ -217,6 +217,8 @@ export const texts: PriceList = {
   'vertexai/gemini-3.1-flash-lite': gemini(0.25, 1.5, { audio: 0.5 }),
   'vertexai/gemini-3.1-pro-preview': gemini(2, 12, { long: { above: 200_000, input: 4, output: 18 } }),
   'vertexai/gemini-3.5-flash': gemini(1.5, 9),
+  'vertexai/gemini-3.5-flash-lite': gemini(0.3, 2.5),
+  'vertexai/gemini-3.6-flash': gemini(1.5, 7.5),
   'vertexai/gemini-3.7-flash': untilEndOf2026(gemini(0.75, 3.75), gemini(1.5, 7.5)),
   'vertexai/gemini-3.8-flash': untilEndOf2026(gemini(0.75, 3.75), gemini(1.5, 7.5)),
   'vertexai/gemini-4-neon': gemini(3, 15),

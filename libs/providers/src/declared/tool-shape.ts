@@ -25,7 +25,7 @@ const fee = z
           most: z.int().min(1).optional().describe('The most that are billed.'),
         }),
       ])
-      .describe('What the reply says about the calls.'),
+      .describe('The part of the reply that tells the calls.'),
     limit: pointer.optional().describe('The place in the input of the maximum number of calls.'),
     tool_limit: pointer.optional().describe('The place in the tool of the maximum number of its calls.'),
     likely: z
