@@ -8,7 +8,11 @@ const toolFields = ['tools', 'functions'];
 const fieldsOf = ({ price }: Model): string[] => [
   ...new Set(
     [price, ...price.plus].flatMap(({ times }) =>
-      times.flatMap((factor) => ('tokens' in factor ? (factor.unbounded_fields ?? []) : [])),
+      times.flatMap((factor) =>
+        'tokens' in factor
+          ? (factor.unbounded_fields ?? []).filter((field) => typeof field === 'string')
+          : [],
+      ),
     ),
   ),
 ];

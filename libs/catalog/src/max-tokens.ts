@@ -1,5 +1,6 @@
 import type { CallerTools } from '#providers';
 import { anyCase } from './accepted-input.js';
+import type { UnboundedField } from './price-factors.js';
 import { isLeftOut, kindsOf } from './tool-kinds.js';
 
 /**
@@ -8,15 +9,26 @@ import { isLeftOut, kindsOf } from './tool-kinds.js';
  */
 export function maxTokensOf(
   part: unknown,
-  unboundedFields: readonly string[] | undefined,
+  unboundedFields: readonly UnboundedField[] | undefined,
   callerTools: CallerTools | undefined,
 ): number {
   if (unboundedFields === undefined) return Infinity;
-  const unbounded = new Set(unboundedFields.map(anySpelling));
+  const unbounded = new Map(
+    unboundedFields.map((each) =>
+      typeof each === 'string' ? [anySpelling(each), undefined] : [anySpelling(each.field), each.types],
+    ),
+  );
+  const mayRefer = (name: string, beside: object): boolean => {
+    const types = unbounded.get(anySpelling(name));
+    const { type } = beside as { type?: unknown };
+    return types === undefined
+      ? unbounded.has(anySpelling(name))
+      : typeof type !== 'string' || types.includes(type);
+  };
   const bytesOf = (value: unknown): number => {
     if (!isContainer(value)) return bytesOfText(value);
     return sumOf(Object.entries(value), ([name, member]) => {
-      const isUnbounded = unbounded.has(anySpelling(name)) && !isLeftOut(member);
+      const isUnbounded = mayRefer(name, value) && !isLeftOut(member);
       const more = toolLists.has(name) ? bytesOfTools(member, callerTools) : Infinity;
       return bytesOfName(name) + (isUnbounded ? more : bytesOf(member));
     });

@@ -139,7 +139,18 @@ const tokens = z.strictObject({
     'The maximum number of tokens, which the provider never exceeds. It is the upper bound unless `unbounded_fields` allows a lower one.',
   ),
   unbounded_fields: z
-    .array(z.string().min(1))
+    .array(
+      z.union([
+        z.string().min(1),
+        z.strictObject({
+          field: z.string().min(1).describe('The name of the field.'),
+          types: z
+            .array(z.string().min(1))
+            .min(1)
+            .describe('The field counts only beside a `type` with one of these values, or beside none.'),
+        }),
+      ]),
+    )
     .optional()
     .describe(
       'Fields, at any depth and in any spelling, whose content may have more tokens than their text, such as links, ids of files and tools. If the input has none of them, the upper bound is one token per byte. `tools` and `functions` count as such fields only with a tool that is not in `caller_tools` of the provider. The likely cost counts those in `provider_tools` by their likely tokens.',
@@ -157,6 +168,8 @@ const absent = z.strictObject({
     .min(1)
     .describe('Fields of the input. The factor is 1 if none of them has a value, otherwise 0.'),
 });
+
+export type UnboundedField = NonNullable<z.infer<typeof tokens>['unbounded_fields']>[number];
 
 export const factor = z.union([number, table, characters, megapixels, present, absent, tokens]);
 export type Factor = z.infer<typeof factor>;

@@ -39,6 +39,7 @@ describe('a factor: the upper bound and the billed amount', () => {
   const withoutVideo = { absent: ['/content/*/video_url'] };
   const tokens = { tokens: '/contents', max: 100 };
   const plain = { tokens: '', max: 2000, unbounded_fields: ['image_url', 'tools'] };
+  const referring = { tokens: '', max: 2000, unbounded_fields: [{ field: 'id', types: ['ref'] }] };
   const said = { messages: [{ role: 'user', content: 'é'.repeat(40) }] };
   it.each([
     [seconds, {}, 12, 5],
@@ -105,6 +106,11 @@ describe('a factor: the upper bound and the billed amount', () => {
     [plain, { ...said, n: 1, tools: null }, 1120 + 6 + 13, 21],
     [plain, { ...said, tools: [{ type: 'search' }] }, 2000, 22.5],
     [{ ...plain, unbounded_fields: ['n'] }, { ...said, n: 1, tools: null }, 2000, 21],
+    // An id refers to something if nothing says what it is, or if it is a reference.
+    [referring, { items: [{ id: 'm1' }] }, 2000, 0.5],
+    [referring, { items: [{ type: 'ref', ID: 'm1' }] }, 2000, 1.25],
+    [referring, { items: [{ type: 7, id: 'm1' }] }, 2000, 0.5],
+    [referring, { items: [{ type: 'said', id: 'm1' }] }, 1000 + 9 + 5 + 12 + 8, 1.5],
     [plain, { messages: [{ content: [{ image_url: 'https://a.example/x.png' }] }] }, 2000, 5.75],
     [plain, { messages: 'x'.repeat(40_000) }, 2000, 2000],
     [

@@ -223,7 +223,7 @@ type TokenCounts = (factor: Extract<Factor, { tokens: string }>) => Amount;
 function tokenCounts(callerTools: CallerTools | undefined, input: unknown, added = 0): TokenCounts {
   const known = new Map<string, Amount>();
   return ({ tokens: place, unbounded_fields: unbounded }) => {
-    const key = `${place} ${unbounded?.join(' ')}`;
+    const key = `${place} ${JSON.stringify(unbounded)}`;
     let counted = known.get(key);
     if (counted === undefined) {
       const part = valueAt(input, place);
