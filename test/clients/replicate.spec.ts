@@ -11,6 +11,8 @@ import {
   waitFor,
 } from '../harness/index.js';
 
+import { tinyImage } from './tiny-image.js';
+
 const [transport = 'postgres'] = transports();
 const system = sharedSystem(transport);
 const model = 'black-forest-labs/flux-schnell';
@@ -45,6 +47,26 @@ describe('the official client replicate', () => {
       [id],
     );
     expect(Number(row?.billed)).toBeGreaterThan(0);
+  });
+
+  it('uploads a Buffer of an input, and the model gets a URL of it', async () => {
+    const tag = newTag('replicate');
+    const input = { prompt: `a fox [[sim:tag=${tag}]]`, image: tinyImage };
+    expect(await replicate.run(model, { input })).toEqual([expect.stringMatching(/^http/)]);
+    const [entry] = await ledger(tag);
+    const sent = JSON.parse(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString()) as {
+      input: { image: string };
+    };
+    expect(Buffer.from(await (await fetch(sent.input.image)).arrayBuffer())).toEqual(tinyImage);
+  });
+
+  it('creates a file, gets it and deletes it', async () => {
+    const made = await replicate.files.create(new Blob([tinyImage], { type: 'image/png' }));
+    expect(made).toMatchObject({ content_type: 'image/png', size: tinyImage.length });
+    expect(await replicate.files.get(made.id)).toMatchObject({ id: made.id, size: made.size });
+    expect(await replicate.files.delete(made.id)).toBe(true);
+    await expect(replicate.files.get(made.id)).rejects.toThrow('404');
+    await expect(replicate.files.create(Buffer.alloc(0))).rejects.toThrow('400');
   });
 
   it('polls a run that takes longer than it holds the connection, and pays once', async () => {

@@ -44,7 +44,7 @@ beforeAll(async () => {
       PROVIDER_GOOGLE_BASE_URL: `${vendors.url}/google`,
     },
   });
-  // What a new workspace has, with five dollars.
+  // A new workspace with five dollars.
   caller = await system.caller({ balanceMicros: 5_000_000, inflightLimit: 20 });
   socket = path.join(temporaryFolder('bridge'), 'router');
   const { hostname, port: gatewayPort } = new URL(system.gateways[0]?.url ?? '');
@@ -177,7 +177,7 @@ class Running {
     this.exited = new Promise((resolve) => this.child.once('close', resolve));
   }
 
-  /** What it said, once it has ended. */
+  /** Its words, once it has ended. */
   async ended(): Promise<string> {
     const timer = setTimeout(() => this.interrupt('SIGKILL'), 120_000);
     await this.exited;

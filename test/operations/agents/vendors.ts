@@ -335,7 +335,7 @@ export class Vendors extends ScriptedServer {
 
 const halves = (text: string): string[] => [text.slice(0, 7), text.slice(7)];
 
-/** What Anthropic would refuse of a request. */
+/** The reason for which Anthropic would refuse a request. */
 function anthropicProblem({ headers }: ReceivedCall, body: Body): string | undefined {
   const betas = String(headers['anthropic-beta']);
   if (!/^20\d\d-\d\d-\d\d$/.test(String(headers['anthropic-version'])))
