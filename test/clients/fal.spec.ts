@@ -19,11 +19,11 @@ const editor: string = 'fal-ai/qwen-image-edit';
 const anImage = { images: [{ url: expect.stringMatching(/^http/) }] };
 const ledger = (tag: string) => system.provider.ledger(tag);
 
-const clientFor = (credentials: string): FalClient =>
+const clientFor = (credentials: string, more: object = { retry: { maxRetries: 0 } }): FalClient =>
   createFalClient({
     credentials,
     proxyUrl: { url: `${system.gateways[0]?.url}/fal/proxy`, when: 'always' },
-    retry: { maxRetries: 0 },
+    ...more,
   });
 
 describe('the official client @fal-ai/client', () => {
@@ -54,6 +54,19 @@ describe('the official client @fal-ai/client', () => {
     expect(updates.length).toBeGreaterThan(1);
     expect(updates.map((update) => update.request_id)).toEqual(updates.map(() => requestId));
     expect(updates.at(-1)).toMatchObject({ status: 'COMPLETED', logs: [], metrics: expect.anything() });
+  });
+
+  it('repeats a failed run by itself, and it is paid for once', async () => {
+    const repeating = clientFor(caller.key, {});
+    const tag = newTag('fal');
+    const input = { prompt: `a fox [[sim:tag=${tag}]] [[sim:html]]` };
+    await expect(repeating.run('fal-ai/flux/dev', { input })).rejects.toMatchObject({ status: 502 });
+    expect(await ledger(tag)).toHaveLength(1);
+    // A run that succeeded is not the answer of an equal call.
+    const fine = newTag('fal');
+    for (const _ of [1, 2])
+      await repeating.run('fal-ai/flux/dev', { input: { prompt: `a fox [[sim:tag=${fine}]]` } });
+    expect(await ledger(fine)).toHaveLength(2);
   });
 
   it('submits, says that there is no result yet, and cancels', async () => {

@@ -33,6 +33,13 @@ const maxHeaderBytes = 8 * 1024;
 /** Servers in order of preference. The next one is tried only if the previous one provably rejected the run. */
 type Candidates = [Candidate, ...Candidate[]];
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the client repeats a failed call by itself, without an Idempotency-Key. */
+    isRepeatedByClient?: boolean;
+  }
+}
+
 /** A call for a run. */
 export interface RunCall {
   request: FastifyRequest;
@@ -210,7 +217,13 @@ export class RunInput {
 
   private async bodyOf(call: RunCall, modelId: string): Promise<ReadBody> {
     const fingerprint = () => fingerprintOf(call.request, modelId);
-    return call.body ?? this.readBody(call, (key) => (key === undefined ? undefined : fingerprint()));
+    if (call.body !== undefined) return call.body;
+    return this.readBody(call, (key) => {
+      if (key !== undefined) return fingerprint();
+      return call.request.isRepeatedByClient
+        ? fingerprint().update(`${call.caller.credential}\n`)
+        : undefined;
+    });
   }
 
   /**

@@ -53,7 +53,9 @@ export function serveFal(server: FastifyInstance, runs: FalRuns): void {
   });
 
   server.addHook('preHandler', async (request) => {
-    if (isFalCall(request)) await runs.nameModel(request);
+    if (!isFalCall(request)) return;
+    request.isRepeatedByClient = true;
+    await runs.nameModel(request);
   });
 
   server.addHook('preSerialization', (request, reply, payload, done) => {
