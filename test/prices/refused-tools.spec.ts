@@ -76,6 +76,13 @@ describe('a tool with an unbounded fee is rejected', () => {
     expect(problemsOf(model, [{ name: 'f' }])).toMatchObject([{ type: 'missing' }]);
   });
 
+  it('also in an item of the input', () => {
+    for (const type of ['image_generation', 'file_search', 'web_search_preview']) {
+      const body = { input: [{ type: 'additional_tools', role: 'developer', tools: [{ type }] }] };
+      expect(() => checkInput([responses[0] as Model], parsedInput(body))).toThrow(InputRejection);
+    }
+  });
+
   it('which has a fee that is known is not', () => {
     const kinds = models.flatMap((model) =>
       Object.entries(model.providerTools ?? {}).map(([kind, { fee }]) => ({ model, kind, fee })),

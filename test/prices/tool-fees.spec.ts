@@ -110,37 +110,137 @@ describe('a tool that runs at the provider is billed by the calls in the reply',
     expect(feeOf('openai/gpt-5.5', { tools }, openaiReply(search))).toBeCloseTo(1, 6);
   });
 
-  it('also in a stream that its caller leaves', () => {
-    const id = 'openai/gpt-5.5';
+  /** What a caller pays that leaves a stream after these events, in micro-dollars: of the tool, and in all. */
+  const leftAfter = (id: string, tools: object[], events: readonly object[]) => {
     const model = modelOf(id);
-    const openai = providerList.find(({ name }) => name === 'openai');
-    const body = bodyOf(id, { tools: [{ type: 'web_search' }], stream: true });
-    const events = [
-      { type: 'response.created', response: { output: [] } },
-      { type: 'response.output_item.done', output_index: 0, item: search },
-      { type: 'response.output_item.done', output_index: 1, item: openPage },
-    ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    const definition = providerList.find(({ name }) => name === model.provider);
+    const adapter = definition?.create(definition.defaultBase, {});
+    if (!adapter) throw new Error(`there is no ${model.provider}`);
     const reply = {
       status: 200,
       headers: { 'content-type': 'text/event-stream' },
-      body: Buffer.from(events.join('')),
+      body: Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')),
       cut: 'cancelled' as const,
     };
     const run = { runId: 'r', model: id, upstream: model.upstream, streams: true };
-    const asked = { phase: 'submit', run, reported: quote(model, body).reported, assets: [] } as const;
+    const paid = (more: object) => {
+      const body = bodyOf(id, { ...more, stream: true });
+      const price = streamPrice(model, body, model.stream?.maxTokens ?? []);
+      const { reported } = quote(model, body);
+      const asked = { phase: 'submit', run, reported, assets: [], calls: price.tools?.calls } as const;
+      return arrivedMicros({ ...price, isLive: true }, readReply(adapter, asked, reply)) ?? NaN;
+    };
+    return paid({ tools }) - paid({});
+  };
+
+  const done = (item: object, output_index: number) => ({
+    type: 'response.output_item.done',
+    output_index,
+    item,
+  });
+  const begun = { type: 'response.created', response: { output: [] } };
+  const searching = (index: number, name: string) => ({
+    type: 'content_block_start',
+    index,
+    content_block: { type: 'server_tool_use', name },
+  });
+  const message = {
+    type: 'message_start',
+    message: { content: [], usage: { input_tokens: 10, output_tokens: 1 } },
+  };
+  const grounded = (...webSearchQueries: string[]) => ({
+    candidates: [{ index: 0, content: { parts: [{ text: 'a' }] }, groundingMetadata: { webSearchQueries } }],
+    usageMetadata: { promptTokenCount: 10, totalTokenCount: 10 },
+  });
+
+  it.each<[string, string, object, object[], number, number]>([
+    [
+      'two searches',
+      'openai/gpt-5.5',
+      { type: 'web_search' },
+      [begun, done(search, 0), done(openPage, 1), done(search, 2)],
+      20_000,
+      150_000,
+    ],
+    [
+      'none',
+      'openai/gpt-5.5',
+      { type: 'web_search' },
+      [begun, done({ type: 'message', content: [] }, 0)],
+      0,
+      0,
+    ],
+    [
+      'a container',
+      'openai/gpt-5.5',
+      { type: 'code_interpreter' },
+      [begun, done(coded('a'), 0)],
+      30_000,
+      25_000,
+    ],
+    [
+      'two searches',
+      'anthropic/claude-opus-5',
+      { type: 'web_search_20260318', name: 'web_search' },
+      [message, searching(0, 'web_search'), searching(1, 'web_fetch'), searching(2, 'web_search')],
+      20_000,
+      150_000,
+    ],
+    ['none', 'anthropic/claude-opus-5', { type: 'web_search_20260318', name: 'web_search' }, [message], 0, 0],
+    [
+      'three queries',
+      'vertexai/gemini-3.6-flash',
+      { googleSearch: {} },
+      [grounded('a', 'b'), grounded('c')],
+      42_000,
+      0,
+    ],
+  ])('in a stream that its caller leaves: %s of %s', (_, id, tool, events, feeMicros, tokenMicros) => {
+    const paid = leftAfter(id, [tool], events);
+    // The text of the tool itself, and rounding.
+    expect(paid).toBeGreaterThanOrEqual(feeMicros + tokenMicros);
+    expect(paid).toBeLessThan(feeMicros + tokenMicros + 300);
+  });
+
+  it('once, whatever the order in which the items end', () => {
+    const model = modelOf('openai/gpt-5.5');
+    const openai = providerList.find(({ name }) => name === 'openai');
     const adapter = openai?.create(openai.defaultBase, {});
-    if (!adapter) throw new Error('there is no openai');
-    const price = streamPrice(model, body, model.stream?.maxTokens ?? []);
-    const read = readReply(adapter, asked, reply);
-    expect(read.arrived).toMatchObject({ callMicros: 10_000 });
-    const tokens = Number(read.arrived?.tokens) * price.tokenMicros;
-    expect(arrivedMicros({ ...price, isLive: true }, read)).toBe(
-      Math.ceil(price.inputMicros + tokens + 10_000),
-    );
-    // The pages that it has read are a part of its input.
-    const without = streamPrice(model, bodyOf(id, {}), model.stream?.maxTokens ?? []);
-    expect((price.inputMicros - without.inputMicros) / 5).toBeGreaterThanOrEqual(30_000);
-    expect((price.inputMicros - without.inputMicros) / 5).toBeLessThan(31_000);
+    const whole = {
+      ...openaiReply(),
+      status: 'completed',
+      output: [{ type: 'message', content: [] }, search],
+    };
+    const events = [
+      begun,
+      done(search, 1),
+      done(whole.output[0] ?? {}, 0),
+      { type: 'response.completed', response: whole },
+    ];
+    const reply = {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')),
+    };
+    const run = { runId: 'r', model: model.id, upstream: model.upstream, streams: true };
+    const micros = (more: object) =>
+      adapter &&
+      readReply(
+        adapter,
+        { phase: 'submit', run, reported: quoteOf(model.id, more).reported, assets: [] },
+        reply,
+      ).reportedMicros;
+    expect(Number(micros({ tools: [{ type: 'web_search' }] })) - Number(micros({}))).toBe(10_000);
+  });
+
+  it('also if the input has the tool in one of its items', () => {
+    const tools = [{ type: 'web_search' }];
+    const input = [
+      { type: 'additional_tools', role: 'developer', tools },
+      { role: 'user', content: 'a' },
+    ];
+    expect(feeOf('openai/gpt-5.5', { input }, openaiReply(search))).toBeCloseTo(1, 6);
+    expect(Number(quoteOf('openai/gpt-5.5', { input }).likelyMicros)).toBeLessThan(500_000);
   });
 });
 

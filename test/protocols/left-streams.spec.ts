@@ -80,7 +80,7 @@ const reasonSeconds = 20;
 const startSeconds = 0.3;
 
 const { models } = await loadCatalog();
-const streaming = models.filter(({ stream }) => stream !== undefined);
+const streaming = models.filter(({ stream }) => (stream?.maxTokens.length ?? 0) > 0);
 
 /** The simulated models that reason: all but those of an older family. */
 const reasons = ({ id }: Model): boolean => !/gpt-4/.test(id);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => simulator.simulator.close());
 
 const { models } = await loadCatalog();
-const streaming = models.filter(({ stream }) => stream !== undefined);
+const streaming = models.filter(({ stream }) => (stream?.maxTokens.length ?? 0) > 0);
 
 function adapterOf({ provider }: Model): ProviderAdapter {
   const definition = providerList.find(({ name }) => name === provider);

@@ -61,7 +61,7 @@ async function pathsOf(caller: TestCaller): Promise<Path[]> {
   const catalog = await loadCatalog();
   const models = (await caller.listed())
     .flatMap((id) => catalog.find(id) ?? [])
-    .filter(({ stream }) => stream !== undefined);
+    .filter(({ stream }) => stream !== undefined && stream.text.length > 0);
   return models.flatMap((model) => {
     const query = model.stream && 'alt' in model.stream.request ? `?alt=${model.stream.request.alt}` : '';
     return [

@@ -7,8 +7,8 @@ export interface SentEvent {
 /** How a provider streams: the events of a whole reply, and the event of an error in mid-stream. */
 export interface EventForm {
   /** Whether a call requests a stream. By default, its body has `"stream": true`. */
-  requested?: (url: string) => boolean;
-  events: (reply: JsonObject, request?: JsonObject) => SentEvent[];
+  requested?: (url: string, request: JsonObject) => boolean;
+  events: (reply: JsonObject, request?: JsonObject, path?: string) => SentEvent[];
   error: SentEvent;
 }
 
@@ -191,4 +191,60 @@ export const answers: EventForm = {
     ].map(({ bytes, text }) => ({ bytes: bytes.replaceAll('\n', '\r\n'), text }));
   },
   error: event({ error: { code: 500, message: 'An internal error.', status: 'INTERNAL' } }),
+};
+
+/** In a form, every value is a text. */
+const isStreamed = (_url: string, { stream }: JsonObject) => stream === true || stream === 'true';
+
+const mediaError = event(
+  {
+    type: 'error',
+    error: { type: 'server_error', message: 'The server had an error.', code: 'server_error' },
+  },
+  { name: 'error' },
+);
+
+/** OpenAI's pictures: parts of one as often as was asked, and the whole one with the usage. */
+export const pictures: EventForm = {
+  requested: isStreamed,
+  events({ data, created, ...reply }, request = {}, path = '') {
+    const kind = path.endsWith('/edits') ? 'image_edit' : 'image_generation';
+    const [{ b64_json } = {}] = objectsOf(data);
+    const { usage, ...settings } = reply;
+    const members = { b64_json, created_at: created, ...settings };
+    const count = Number(request['partial_images'] ?? 0);
+    return [
+      ...Array.from({ length: count }, (_, index) =>
+        typed(`${kind}.partial_image`, { ...members, partial_image_index: index }),
+      ),
+      typed(`${kind}.completed`, { ...members, usage }),
+    ];
+  },
+  error: mediaError,
+};
+
+/** OpenAI's transcripts: their text in parts, and all of it with the usage. */
+export const transcripts: EventForm = {
+  requested: isStreamed,
+  events: ({ text, usage }) => [
+    ...pieces(text).map((delta) => typed('transcript.text.delta', { delta }, delta)),
+    typed('transcript.text.done', { text, usage }),
+  ],
+  error: mediaError,
+};
+
+/** OpenAI's speech: the audio in parts, and the usage. */
+export const speech: EventForm = {
+  requested: (_url, { stream_format }) => stream_format === 'sse',
+  events(_reply, request = {}) {
+    const input_tokens = Math.ceil(textOf(request['input'], '').length / 4);
+    const output_tokens = input_tokens * 5;
+    return [
+      ...['c291', 'bmQ='].map((audio) => typed('speech.audio.delta', { audio })),
+      typed('speech.audio.done', {
+        usage: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
+      }),
+    ];
+  },
+  error: mediaError,
 };

@@ -52,7 +52,7 @@ export function sendStream(
       endReasoning(Math.min(nowMs() - beganAtMs, reasonMs(control))),
     );
     let isBetween = false;
-    for (const part of written(form, request, answer, control, used)) {
+    for (const part of written(form, { request, path: generation.path }, answer, control, used)) {
       // Not after the last event, because callers may close the connection then.
       if (isBetween)
         await pause(amount(control, 'stream_pause', usualPauseMs), undefined, { signal: left.signal });
@@ -104,18 +104,20 @@ interface StreamFacts {
 /** The events in the order in which they are sent, and the fault that ends them. Counts the tokens of the input. */
 function* written(
   form: EventForm,
-  request: Record<string, unknown>,
+  { request, path }: { request: Record<string, unknown>; path: string },
   { body }: Reply,
   control: Control,
   used: NonNullable<Generation['used']>,
 ): Generator<SentEvent | Ending> {
   const text = typeof body === 'string' ? body : '{}';
   const whole = JSON.parse(text) as Record<string, unknown>;
-  const shown = form.events(whole, request).reduce((sum, each) => sum + tokensOfText(each.text ?? ''), 0);
+  const shown = form
+    .events(whole, request, path)
+    .reduce((sum, each) => sum + tokensOfText(each.text ?? ''), 0);
   const hidden = hiddenTokens(reasonMs(control));
   const reply = control.has('stream_reason') ? withUsage(whole, { shown, hidden }) : whole;
   used.read = readTokens(reply);
-  const events = form.events(reply, request);
+  const events = form.events(reply, request, path);
   const middle = events.findLastIndex(isText);
   const half = middle === -1 ? events.length - 1 : middle;
   const first = events.findIndex(isText);

@@ -86,7 +86,7 @@ export async function takeSubmission(
   return sendAccepted(reply, control, answer, () => sendStream(reply, facts));
 
   function requestsStream(): boolean {
-    return form?.requested ? form.requested(request.url) : fields?.['stream'] === true;
+    return form?.requested ? form.requested(request.url, fields ?? {}) : fields?.['stream'] === true;
   }
 }
 

@@ -102,7 +102,7 @@ const termsOf = (
 function requestsStream({ stream }: Model, { body }: ParsedInput, { alt }: CallQuery): boolean {
   if (stream === undefined) return false;
   const { request } = stream;
-  return 'member' in request ? body[request.member] === true : alt === request.alt;
+  return 'member' in request ? body[request.member] === (request.value ?? true) : alt === request.alt;
 }
 
 /** The members that name the model and that the body leaves out, so the router adds them. */

@@ -111,7 +111,7 @@ const binding: readonly [pattern: RegExp, reason: string][] = [
   [/^\/stream$|^\/response_format$|^\/chunking_strategy/, 'the answer would have another form'],
   [/^\/service_tier$|^\/speed$/, 'it has a price'],
   [/mimeType$|[mM]odalities\/\*$/, 'media have a price'],
-  [/^\/tools\//, 'tools that run at the provider have a price'],
+  [/^(\/input\/\*)?\/tools\//, 'tools that run at the provider have a price'],
 ];
 
 function* listsIn(schema: JsonSchema, at = ''): Generator<string> {

@@ -153,6 +153,18 @@ describe('openApiDocument', () => {
       chat: '/choices/*/delta/content',
     };
     for (const model of streaming) {
+      const { upstream } = model;
+      if (/^(images|audio)\//.test(upstream['path'] ?? '')) {
+        const isSpeech = upstream['protocol'] === 'spoken';
+        expect([model.id, streamOf(model)]).toEqual([
+          model.id,
+          {
+            ...(isSpeech ? { member: 'stream_format', value: 'sse' } : { member: 'stream' }),
+            text: upstream['protocol'] === 'transcript' ? ['/delta'] : [],
+          },
+        ]);
+        continue;
+      }
       const request = model.provider === 'google' ? { query: 'alt=sse' } : { member: 'stream' };
       const names = [model.provider, model.upstream['protocol']];
       const place = Object.entries(spoken).find(([name]) => names.includes(name))?.[1] ?? '/delta';

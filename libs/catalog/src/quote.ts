@@ -38,11 +38,14 @@ export function quote(model: Model, body: unknown, measured?: MeasuredAnswers): 
   const terms = [price, ...price.plus];
   const tokensOf = tokenCounts(model.callerTools, input);
   const fees = feesOf(input, model.providerTools);
-  const likelyTokensOf = hasTools(input) ? likelyCounts(model, input) : tokensOf;
+  const hasKnownTools = tokensOfTools(input, model.providerTools) !== undefined;
+  const likelyTokensOf = hasKnownTools ? likelyCounts(model, input) : tokensOf;
   const amounts = terms.map((term) => microsOf(term, input, tokensOf));
   const sumOf = (part: keyof Amount, more = 0) =>
     wholeMicros(amounts.reduce((sum, amount) => sum + amount[part], more));
-  const upperMicros = sumOf('bound', fees.mostMicros);
+  const computedMicros = sumOf('computed');
+  // Sums with more than twelve digits are rounded, each on its own.
+  const upperMicros = Math.max(sumOf('bound', fees.mostMicros), computedMicros);
   const likely = price.likely && (measured?.likelyTokens ?? price.likely.tokens);
   const likelyMicros =
     likely === undefined && model.providerTools === undefined
@@ -54,9 +57,11 @@ export function quote(model: Model, body: unknown, measured?: MeasuredAnswers): 
     upperMicros,
     ...(likelyMicros !== undefined && likelyMicros < upperMicros && { likelyMicros }),
     ...(isOpen && { isOpen }),
-    ...(hasTools(input) && usesProviderTools(input, model.callerTools) && { usesProviderTools: true }),
+    ...(usesProviderTools(Object(input) as object, model.callerTools) && {
+      usesProviderTools: true as const,
+    }),
     ...(lowering && { lowering }),
-    computedMicros: sumOf('computed'),
+    computedMicros,
     basis: terms.some((term) => term.times.length > 0) ? 'computed' : 'flat',
     reported: [
       ...price.reported.map(({ usd, times, ...place }) => {
@@ -68,8 +73,6 @@ export function quote(model: Model, body: unknown, measured?: MeasuredAnswers): 
     ],
   };
 }
-
-const hasTools = (input: unknown): boolean => isGiven(input, '/tools');
 
 /** The upper bound with `fees` if an open answer is not longer than this number of tokens. */
 function likelyOf(
@@ -136,6 +139,8 @@ export interface StreamPrice {
   tokenMicros: number;
   /** How many tokens the model writes in a second, if its stream does not show all of them. */
   hiddenTokensPerSecond?: number;
+  /** What tools at the provider likely add if one is called, and where the events tell the calls, with their fee. */
+  tools?: { inputMicros: number; calls: ReportedTerm[] };
 }
 
 /** `maxTokens`: the places in the input that limit the tokens of the answer. */
@@ -149,6 +154,8 @@ export function streamPrice(
   const limits = (factor: Factor) => 'number' in factor && pointersOf(factor).some(isLimit);
   const tokensOf = likelyCounts(model, input);
   const isLimit = (place: string) => maxTokens.includes(place);
+  const toolTokens = tokensOfTools(input, model.providerTools);
+  let toolMicros = 0;
   const price: StreamPrice = {
     inputMicros: 0,
     tokenMicros: 0,
@@ -165,8 +172,11 @@ export function streamPrice(
     const refersToContent = rest.some((factor) => isUnbounded(factor, tokensOf));
     if (!limit) price.inputMicros += refersToContent ? bound : computed;
     else price.tokenMicros += computed / ('number' in limit ? limit.per : 1);
+    const readsTools = !limit && rest.some((factor) => 'tokens' in factor && factor.above === undefined);
+    if (readsTools) toolMicros += microsOf({ usd, times: rest }, input, () => same(toolTokens ?? 0)).computed;
   }
-  return price;
+  const calls = feesOf(input, model.providerTools).early;
+  return calls.length === 0 ? price : { ...price, tools: { inputMicros: toolMicros, calls } };
 }
 
 function microsOf({ usd, times }: Term, input: unknown, tokensOf: TokenCounts): Amount {
@@ -220,14 +230,14 @@ function amountOf(factor: Factor, input: unknown, tokensOf: TokenCounts): Amount
 type TokenCounts = (factor: Extract<Factor, { tokens: string }>) => Amount;
 
 /** Counts each part of the input once, because several terms depend on it and it may be long. */
-function tokenCounts(callerTools: CallerTools | undefined, input: unknown, added = 0): TokenCounts {
+function tokenCounts(callerTools: CallerTools | undefined, input: unknown): TokenCounts {
   const known = new Map<string, Amount>();
   return ({ tokens: place, unbounded_fields: unbounded }) => {
     const key = `${place} ${JSON.stringify(unbounded)}`;
     let counted = known.get(key);
     if (counted === undefined) {
       const part = valueAt(input, place);
-      counted = { bound: maxTokensOf(part, unbounded, callerTools), computed: lengthOf(part) / 4 + added };
+      counted = { bound: maxTokensOf(part, unbounded, callerTools), computed: lengthOf(part) / 4 };
       known.set(key, counted);
     }
     return counted;
@@ -236,7 +246,7 @@ function tokenCounts(callerTools: CallerTools | undefined, input: unknown, added
 
 /** The same if the tools that run at the provider add what they usually do. */
 const likelyCounts = ({ callerTools, providerTools }: Model, input: unknown): TokenCounts =>
-  tokenCounts({ ...callerTools, ...likelyTokens(providerTools) }, input, tokensOfTools(input, providerTools));
+  tokenCounts({ ...callerTools, ...likelyTokens(providerTools) }, input);
 
 const isUnbounded = (factor: Factor, tokensOf: TokenCounts): boolean =>
   'tokens' in factor && factor.unbounded_fields !== undefined && tokensOf(factor).bound === Infinity;

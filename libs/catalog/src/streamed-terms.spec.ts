@@ -107,16 +107,41 @@ it('a member that requests another kind of reply is rejected if it is true', () 
 });
 
 describe('the built-in models that stream', () => {
-  let models: Model[] = [];
+  /** Those that write text, whose input can limit it, and those of pictures, speech and transcripts. */
+  let [models, media]: [Model[], Model[]] = [[], []];
+  const limitsTokens = ({ stream }: Model) => (stream?.maxTokens.length ?? 0) > 0;
   beforeAll(async () => {
     const { models: all } = await loadCatalog();
-    models = all.filter(({ stream }) => stream !== undefined);
+    const streaming = all.filter(({ stream }) => stream !== undefined);
+    models = streaming.filter(limitsTokens);
+    media = streaming.filter((model) => !limitsTokens(model));
   });
 
   it('are the text models of the providers that declare a stream', () => {
     const providers = new Set(models.map(({ provider: name }) => name));
     expect([...providers].toSorted()).toEqual(['anthropic', 'bytedance', 'google', 'openai', 'openrouter']);
     expect(models.filter(({ modalities }) => !modalities?.out.includes('text'))).toEqual([]);
+    expect(new Set(media.map(({ provider: name, upstream }) => `${name} ${upstream['path']}`))).toEqual(
+      new Set([
+        'openai audio/speech',
+        'openai audio/transcriptions',
+        'openai images/edits',
+        'openai images/generations',
+      ]),
+    );
+  });
+
+  it('of pictures, speech and transcripts cost the same, streamed or not, until their usage arrives', () => {
+    for (const model of media) {
+      const { request } = model.stream ?? {};
+      const requested = request && 'member' in request ? { [request.member]: request.value ?? true } : {};
+      const body = { ...model.example, ...requested };
+      const { inputMicros = NaN, tokenMicros } = streamsOf(model, body, {}) ?? {};
+      expect([model.id, tokenMicros, Math.abs(inputMicros - quote(model, body).computedMicros) <= 1]).toEqual(
+        [model.id, 0, true],
+      );
+    }
+    expect(media.length).toBeGreaterThanOrEqual(11);
   });
 
   it('cost their input and their tokens', () => {

@@ -22,24 +22,35 @@ export const isLeftOut = (value: unknown): boolean => value === null || value ==
 export const likelyTokens = (providerTools: ProviderTools = {}): CallerTools =>
   Object.fromEntries(Object.entries(providerTools).map(([kind, tool]) => [kind, tool.likely_tokens]));
 
-/** The tokens that those in an input likely add. */
-export const tokensOfTools = (input: unknown, providerTools: ProviderTools = {}): number =>
-  known(input, providerTools).reduce((sum, { kind }) => sum + kind.likely_tokens, 0);
+/** The tokens that those in an input likely add. Undefined if it has none. */
+export function tokensOfTools(input: unknown, providerTools: ProviderTools = {}): number | undefined {
+  const found = known(input, providerTools);
+  return found.length === 0 ? undefined : found.reduce((sum, { kind }) => sum + kind.likely_tokens, 0);
+}
 
-/** Whether an input has a tool that is not known to run at the caller. */
-export const usesProviderTools = (input: unknown, callerTools: CallerTools = {}): boolean =>
-  toolsIn(input).some((tool) => kindsOf(tool, callerTools).includes(undefined));
+/** Members that make a provider search or call other servers, beside tools. */
+const switches = new Set(['MCP_SERVERS', 'PLUGINS', 'WEB_SEARCH', 'WEB_SEARCH_OPTIONS', 'ENABLE_WEB_SEARCH']);
 
-/** The fees of a run, in micro-dollars, and where its reply tells the calls. */
+/** Whether an input has a tool that is not known to run at the caller, or something that is as good as one. */
+export const usesProviderTools = (input: object, callerTools: CallerTools = {}): boolean =>
+  toolsIn(input).some((tool) => kindsOf(tool, callerTools).includes(undefined)) ||
+  Object.entries(input).some(
+    ([name, value]) =>
+      (switches.has(anyCase(name)) && !isLeftOut(value)) ||
+      (name === 'model' && typeof value === 'string' && value.endsWith(':online')),
+  );
+
+/** The fees of a run, in micro-dollars, and where its reply, or a stream that ended early, tells the calls. */
 interface Fees {
   likelyMicros: number;
   mostMicros: number;
   reported: ReportedTerm[];
+  early: ReportedTerm[];
 }
 
 /** The fees of the tools in an input that run at the provider. */
 export function feesOf(input: unknown, providerTools: ProviderTools = {}): Fees {
-  const fees: Fees = { likelyMicros: 0, mostMicros: 0, reported: [] };
+  const fees: Fees = { likelyMicros: 0, mostMicros: 0, reported: [], early: [] };
   const places = new Set<string>();
   for (const {
     kind: { fee },
@@ -52,8 +63,10 @@ export function feesOf(input: unknown, providerTools: ProviderTools = {}): Fees 
     fees.mostMicros += micros * most;
     // Versions of a tool share what the reply says about them.
     const place = JSON.stringify(fee.reported);
-    if (!places.has(place)) fees.reported.push({ ...storedPlace(fee.reported), optional: true, micros });
+    if (places.has(place)) continue;
     places.add(place);
+    fees.reported.push({ ...storedPlace(fee.reported), optional: true, micros });
+    fees.early.push({ ...storedPlace(fee.early ?? fee.reported), optional: true, micros });
   }
   return fees;
 }
@@ -66,12 +79,18 @@ const known = (input: unknown, providerTools: ProviderTools): { kind: ProviderTo
     }),
   );
 
-/** The tools of an input, and those of its groups of tools. */
+/** The tools of an input, those of its items, which OpenAI takes too, and those in groups of tools. */
 const toolsIn = (input: unknown): object[] =>
-  [valueAt(input, '/tools')]
-    .flat()
-    .filter((tool) => typeof tool === 'object' && tool !== null)
-    .flatMap((tool) => [tool, ...toolsIn(tool)]);
+  [input, ...objectsIn(valueAt(input, '/input'))].flatMap(toolsOf);
+
+const toolsOf = (holder: unknown): object[] =>
+  Object.entries(Object(holder) as object)
+    .filter(([name]) => anyCase(name) === 'TOOLS')
+    .flatMap(([, tools]: [string, unknown]) => objectsIn(tools))
+    .flatMap((tool) => [tool, ...toolsOf(tool)]);
+
+const objectsIn = (value: unknown): object[] =>
+  [value].flat().filter((each) => typeof each === 'object' && each !== null);
 
 function limitAt(value: unknown, place: string | undefined): number | undefined {
   const limit = place === undefined ? undefined : valueAt(value, place);

@@ -119,6 +119,11 @@ export interface StreamFacts {
   tokenMicros: number;
   /** How many tokens the model writes in a second. Absent if its stream shows all of them. */
   hiddenTokensPerSecond?: number;
+  /**
+   * What tools at the provider add if the events show a call of one: the price of its tokens, and where the calls are,
+   * with their fee. Absent without such a tool.
+   */
+  tools?: { inputMicros: number; calls: ReportedTerm[] };
   /** Whether a caller waits for the events. Otherwise they are collected only. */
   isLive: boolean;
 }

@@ -188,11 +188,17 @@ describe.each(sets)('%s', (_name, definition, folder) => {
       const isVerdict = ['rejected_input', 'content_policy'].includes(failureClass);
       const isBusy = failureClass === 'provider_unavailable' && retry === 'new_submit';
       const { status } = signal;
-      const isRefusal = (isVerdict || isBusy) && status >= 400;
+      const body = isVerdict && status >= 400 && /^\s*\{/.test(bytesOf(signal.body));
       expect([file, kept?.status, kept?.body !== undefined]).toEqual([
         file,
-        isRefusal ? status : undefined,
-        isVerdict && isRefusal && /^\s*\{/.test(bytesOf(signal.body)),
+        body
+          ? status
+          : isBusy && status >= 400
+            ? [429, 503, 529].includes(status)
+              ? status
+              : 429
+            : undefined,
+        body,
       ]);
     }
   });

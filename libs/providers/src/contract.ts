@@ -223,8 +223,11 @@ export interface StreamRecord {
   read(signal: Signal): HttpReply | undefined;
 }
 
-/** How callers request an event stream: with a member of the input that is true, or with `?alt=sse` on the call. */
-type StreamRequest = { member: string } | { alt: 'sse' };
+/**
+ * How callers request an event stream: with a member of the input that has this value, by default true, or with `?alt=sse`
+ * on the call.
+ */
+type StreamRequest = { member: string; value?: string | undefined } | { alt: 'sse' };
 
 /** `maxTokens`: the places in the input that limit the tokens of the answer. */
 export interface StreamTerms {
@@ -318,6 +321,8 @@ export interface ToolFee {
   usd: number;
   /** The number of calls in the reply; see `ReportedTerm`. */
   reported: { path: JsonPointer } | { count: JsonPointer; only?: Record<string, unknown>; most?: number };
+  /** The same in a stream that ended before its usage, if that differs. */
+  early?: ToolFee['reported'] | undefined;
   /** The place in the input, or in the tool, of the maximum number of calls. */
   limit?: JsonPointer | undefined;
   tool_limit?: JsonPointer | undefined;

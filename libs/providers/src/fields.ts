@@ -135,9 +135,13 @@ export const sentenceFields =
     return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
   };
 
-/** An error body, within limits and with its texts cleaned. Undefined for anything but a JSON object. */
-export const publicBody = (body: Json | undefined): Json | undefined =>
-  isObject(body) ? echo(body, { left: maxBodyLength }, publicSentence) : undefined;
+/** An error body with its texts cleaned. Undefined for anything but a JSON object, and for a large one. */
+export function publicBody(body: Json | undefined): Json | undefined {
+  if (!isObject(body)) return undefined;
+  const room = { left: maxBodyLength };
+  const cleaned = echo(body, room, publicSentence);
+  return room.left > 0 ? cleaned : undefined;
+}
 
 /** The fields that the provider's own reader or, by default, FastAPI's finds. Bounded; undefined if there are none. */
 export function fieldErrors(body: Json | undefined, read?: FieldReader): FieldError[] | undefined {

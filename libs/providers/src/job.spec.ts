@@ -91,8 +91,14 @@ describe('a result in the submit reply', () => {
         },
       },
     });
+    const ours =
+      'projects/my-1/x by router@my-1.iam.gserviceaccount.com of org-AbCdEf123 with sk-proj-AbCdEf123';
+    expect(JSON.stringify(adapter.onSubmit(run, reply(400, { error: { message: ours } })))).not.toMatch(
+      /my-1|AbCdEf123/,
+    );
     const large = { error: { message: 'x'.repeat(100_000), details: Array(10_000).fill('y') } };
-    expect(JSON.stringify(adapter.onSubmit(run, reply(400, large))).length).toBeLessThan(20_000);
+    expect(adapter.onSubmit(run, reply(400, large))).not.toHaveProperty('failure.reply.body');
+    expect(adapter.onSubmit(run, reply(413, '<html>'))).not.toHaveProperty('failure.reply.status');
     for (const [status, body] of [
       [429, { error: { code: 'insufficient_quota' } }],
       [402, { error: { code: 'x' } }],

@@ -284,6 +284,8 @@ function resultPlaces(places: JobSpec<HandleFields>['resultPaths'], assets: Plac
 
 const noSuccess = (note: string): ProviderFailure => ({ class: 'provider_failed', retry: 'never', note });
 
+const busy: readonly number[] = [429, 503, 529];
+
 /** The part of a refusal that the provider's own clients can read in their own way. */
 function errorReply(
   { class: failureClass, retry }: ProviderFailure,
@@ -291,9 +293,12 @@ function errorReply(
   json: Json | undefined,
 ): ErrorReply | undefined {
   if (status < 400) return undefined;
-  if (failureClass === 'provider_unavailable') return retry === 'new_submit' ? { status } : undefined;
+  // Another status that means the same may tell of our account.
+  if (failureClass === 'provider_unavailable' && retry === 'new_submit')
+    return { status: busy.includes(status) ? status : 429 };
   const isVerdict = failureClass === 'rejected_input' || failureClass === 'content_policy';
-  return isVerdict ? { status, body: publicBody(json) } : undefined;
+  const body = isVerdict ? publicBody(json) : undefined;
+  return body === undefined ? undefined : { status, body };
 }
 
 /** The failure in the reply to an upload. */

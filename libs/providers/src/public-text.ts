@@ -20,6 +20,11 @@ const scrubs: [RegExp, typeof withoutId][] = [
     withoutId,
   ],
   [/\breq_\w+/g, nothing],
+  // Accounts and projects of the operator.
+  [/\b[\w.-]+@[\w.-]+\.gserviceaccount\.com\b/gi, nothing],
+  [/\bprojects\/[^/\s"']{1,200}/g, nothing],
+  [/\bproject[ :#]{1,3}["']?[\w-]*\d[\w-]*/gi, nothing],
+  [/\b(?:org|proj|sk|acct)[-_][\w-]{6,200}/g, nothing],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, nothing],
   [/\bhttps?:\/\/[^\s"'<>)\]]+/gi, link],
   [/(?<![a-z0-9.-])(?:[a-z0-9-]+\.)+[a-z]{2,24}\/[^\s"'<>)\]]*/gi, link],

@@ -24,6 +24,8 @@ export type Asked = RowOfReplies &
         run: SubmittedRun;
         /** How many tokens the model of an event stream has written at least in the time of the call. */
         hiddenTokens?: number;
+        /** Where the events of a stream tell the calls of tools, with their fee. */
+        calls?: readonly ReportedTerm[] | undefined;
       }
     | { phase: 'resume'; handle: Handle }
   );
@@ -49,19 +51,25 @@ export function readReply(adapter: ProviderAdapter, asked: Asked, signal: Signal
   const outcome = outcomeOf(adapter, asked, signal);
   if (asked.phase === 'resume' || !isReply(signal))
     return { outcome, reportedMicros: reportedMicros(asked.reported, signal) };
-  const { run, reported, hiddenTokens = 0 } = asked;
+  const { run, reported, hiddenTokens = 0, calls = [] } = asked;
   const stream = adapter.readStream?.(run, signal, hiddenTokens);
   const reply = stream?.reply ?? signal;
-  const micros = reportedMicros(reported, reply);
   if (stream && !stream.hasUsage) {
-    const calls = reported.filter((term) => 'count' in term);
+    // Fees are counted on their own, because a part of the reply may not tell them in the same way.
+    const micros = reportedMicros(
+      reported.filter((term) => !('count' in term && term.optional)),
+      reply,
+    );
     const callMicros = reportedMicros(calls, reply) ?? 0;
-    return { outcome, arrived: { tokens: stream.arrivedTokens, micros, callMicros } };
+    return {
+      outcome,
+      arrived: { tokens: stream.arrivedTokens, micros, ...(callMicros > 0 && { callMicros }) },
+    };
   }
   const writtenTokens = adapter.writtenTokens?.(run, reply);
   return {
     outcome,
-    reportedMicros: micros,
+    reportedMicros: reportedMicros(reported, reply),
     ...(writtenTokens !== undefined && { writtenTokens }),
     ...(stream && { arrived: { tokens: stream.arrivedTokens } }),
   };

@@ -29,7 +29,7 @@ let socket: string;
 beforeAll(async () => {
   const [transport = 'postgres'] = transports();
   vendors = await Vendors.start();
-  programs = Installed.packages(
+  programs = Installed.programs(
     '@anthropic-ai/claude-code@2.1.197',
     '@openai/codex@0.171.0',
     '@google/gemini-cli@0.61.0',

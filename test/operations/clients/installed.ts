@@ -10,9 +10,18 @@ export class Installed {
   private constructor(readonly folder: string) {}
 
   static packages(...names: string[]): Installed {
+    return Installed.from(['--ignore-scripts', ...names]);
+  }
+
+  /** Programs, whose installation puts their binaries into place. */
+  static programs(...names: string[]): Installed {
+    return Installed.from(['--ignore-scripts=false', ...names]);
+  }
+
+  private static from(names: readonly string[]): Installed {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'clients-'));
     writeFileSync(path.join(folder, 'package.json'), '{"private":true}');
-    const options = ['--save-exact', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    const options = ['--save-exact', '--no-audit', '--no-fund', '--loglevel=error'];
     execFileSync('npm', ['install', ...options, ...names], { cwd: folder, timeout: 300_000, stdio: 'pipe' });
     return new Installed(folder);
   }

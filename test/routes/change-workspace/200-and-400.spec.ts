@@ -49,6 +49,22 @@ it('forbids tools that run at the provider, and no others', async () => {
     expect(await answerTo('vertexai/gemini-2.5-flash', tools, contents)).toEqual(forbidden);
   for (const type of ['web_search_20250305', 'web_fetch_20260318', 'unknown_20270101'])
     expect(await answerTo('anthropic/claude-opus-5', [{ type, name: 'f' }], message)).toEqual(forbidden);
+  const hidden: [string, object][] = [
+    ['openai/gpt-5.5', { ...question, Tools: [{ type: 'web_search' }] }],
+    ['openai/gpt-5.5', { input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] }],
+    [
+      'anthropic/claude-opus-5',
+      { ...message, mcp_servers: [{ type: 'url', url: 'https://a.example', name: 'a' }] },
+    ],
+    [
+      'openrouter/chat-completions',
+      { messages: message.messages, model: 'openai/gpt-5.5', plugins: [{ id: 'web' }] },
+    ],
+    ['openrouter/chat-completions', { messages: message.messages, model: 'openai/gpt-5.5:online' }],
+    ['fal/fal-nano-banana-2', { prompt: 'x', enable_web_search: true }],
+  ];
+  for (const [model, body] of hidden)
+    expect([model, await answerTo(model, undefined, body)]).toEqual([model, forbidden]);
   const own = [{ type: 'function', name: 'f', parameters: { type: 'object' } }];
   expect(await answerTo('openai/gpt-5.5', own, question)).toEqual([201, undefined]);
   const functions = [{ functionDeclarations: [{ name: 'f' }], googleSearch: null }];

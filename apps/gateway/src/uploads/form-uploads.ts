@@ -42,6 +42,8 @@ interface FormTerms {
   maxBytes: number;
   /** Whether a part of this name may be a file. */
   takesFile: (name: string) => boolean;
+  /** Whether a file of this name is read and left out. */
+  ignores?: (name: string) => boolean;
 }
 
 /** Reads multipart/form-data: files are streamed into the store, one after the other, and texts are returned. */
@@ -59,7 +61,7 @@ export class FormUploads {
     const limit = Math.min(terms.maxBytes, this.settings.FILE_LIMIT);
     const maxBytes = Number(request.headers['content-length'] ?? limit);
     if (maxBytes > limit) throw tooLarge(limit);
-    const form = new ArrivingForm(parser, terms.takesFile, (bytes, announced) =>
+    const form = new ArrivingForm(parser, terms, (bytes, announced) =>
       this.uploads.takeBytes(bytes, { workspaceId, maxBytes, ...announced }),
     );
     sendContinue(request);
@@ -90,7 +92,7 @@ class ArrivingForm {
 
   constructor(
     private readonly parser: BusboyInstance,
-    private readonly takesFile: FormTerms['takesFile'],
+    private readonly terms: Pick<FormTerms, 'takesFile' | 'ignores'>,
     private readonly store: Store,
   ) {
     this.isClosed = new Promise((resolve) => parser.once('close', resolve).once('finish', resolve));
@@ -145,9 +147,10 @@ class ArrivingForm {
   private addFile(name: unknown, stream: Readable, announced: Announced): void {
     // Destroying a stream that nobody reads yet must not end the process.
     stream.on('error', () => {});
-    if (this.failure === undefined && isName(name) && this.takesFile(name))
+    if (this.failure === undefined && isName(name) && this.terms.takesFile(name))
       return this.upload(name, stream, announced);
     stream.resume();
+    if (isName(name) && this.terms.ignores?.(name) === true) return;
     this.fail(
       isName(name) ? malformed(`The form has a file in ${name}, which does not take one.`) : badName(),
     );

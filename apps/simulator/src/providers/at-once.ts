@@ -1,5 +1,13 @@
 import { keyIn, type Provider } from '../provider.js';
-import { chatCompletions, completions, messages, responses } from '../event-forms.js';
+import {
+  chatCompletions,
+  completions,
+  messages,
+  pictures,
+  responses,
+  speech,
+  transcripts,
+} from '../event-forms.js';
 import { routedCost } from '../prices/texts.js';
 
 /** For prompts nested deep in a conversation, the whole conversation serves as the prompt. */
@@ -133,12 +141,18 @@ export const openai: Provider = {
     {
       name: 'images',
       submits: [{ path: '/images/generations' }, { path: '/images/edits', form: 'or JSON' }],
+      stream: pictures,
     },
-    { name: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
+    {
+      name: 'speech',
+      submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }],
+      stream: speech,
+    },
     {
       name: 'transcription',
       submits: [{ path: '/audio/transcriptions', form: true, promptOptional: true }],
       variantOf: ({ generation }) => (generation.model.startsWith('whisper') ? '-whisper' : ''),
+      stream: transcripts,
     },
     { name: 'embeddings', submits: [{ path: '/embeddings', promptOf: (body) => words(body['input']) }] },
     {

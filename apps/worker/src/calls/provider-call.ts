@@ -18,6 +18,7 @@ import {
   type SubmittedRun,
   type Surprise,
 } from '#providers';
+import type { ReportedTerm } from '#schemas';
 import { runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
@@ -32,7 +33,10 @@ import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
 /** `signal` aborts an event stream, and nothing else. `hiddenTokensPerSecond`: of a model whose stream hides some. */
 type SubmitTerms = Terms &
-  Pick<OutboundCall, 'passOn' | 'signal' | 'closing'> & { hiddenTokensPerSecond?: number | undefined };
+  Pick<OutboundCall, 'passOn' | 'signal' | 'closing'> & {
+    hiddenTokensPerSecond?: number | undefined;
+    calls?: readonly ReportedTerm[] | undefined;
+  };
 type StoredReply = Omit<HttpReply, 'body'>;
 
 interface NotedCall {
@@ -98,7 +102,7 @@ export class ProviderCall {
     run: SubmittedRun & { epoch: number },
     terms: SubmitTerms & { parent: Span; callId: string | undefined; hasFallback: boolean },
   ): Promise<(ReadReply & { isKept: boolean; ms: number }) | null> {
-    const { parent, callId, hasFallback, reported, assets, hiddenTokensPerSecond, ...call } = terms;
+    const { parent, callId, hasFallback, reported, assets, hiddenTokensPerSecond, calls, ...call } = terms;
     const { runId, model } = run;
     const { workspaceId } = call;
     // The trace context is not sent to the provider, which must not learn about our callers' traces.
@@ -115,7 +119,7 @@ export class ProviderCall {
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
     const hiddenTokens = Math.floor((hiddenTokensPerSecond ?? 0) * (streamSeconds ?? 0));
-    const asked = { ...submitAsked(run, { reported, assets }), hiddenTokens };
+    const asked = { ...submitAsked(run, { reported, assets }), hiddenTokens, calls };
     // A stream is read at once, because only this process knows whether it was cut.
     const mayKeep = isLarge(reply) && isSuccess(reply) && !call.call.stream;
     if (!mayKeep || !(await this.keepReply(run, reply))) {

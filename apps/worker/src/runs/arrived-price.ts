@@ -10,9 +10,10 @@ export function arrivedMicros(
   { outcome, arrived }: ReadReply,
 ): number | undefined {
   if (streams === undefined || arrived === undefined) return undefined;
-  if (arrived.micros !== undefined) return arrived.micros;
+  const { tokens, micros, callMicros = 0 } = arrived;
   // A provider that broke off before it wrote anything delivered nothing.
-  const isNothing = arrived.tokens === 0 && outcome.kind === 'failed';
-  const { tokens, callMicros = 0 } = arrived;
-  return isNothing ? 0 : Math.ceil(streams.inputMicros + tokens * streams.tokenMicros + callMicros);
+  if (micros === undefined && tokens === 0 && outcome.kind === 'failed') return 0;
+  const { inputMicros, tokenMicros, tools } = streams;
+  const ofTools = callMicros > 0 ? callMicros + (tools?.inputMicros ?? 0) : 0;
+  return (micros ?? Math.ceil(inputMicros + tokens * tokenMicros)) + Math.ceil(ofTools);
 }

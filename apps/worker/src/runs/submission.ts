@@ -112,6 +112,7 @@ export class Submission {
         closing: streamed?.closing,
         passOn: streamed?.passOn,
         hiddenTokensPerSecond: facts.streams?.hiddenTokensPerSecond,
+        calls: facts.streams?.tools?.calls,
         workspaceId,
         timeoutMs: Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs),
         share,

@@ -12,6 +12,7 @@ export const stream = z.strictObject({
     .string()
     .min(1)
     .describe('The field of the input that requests a stream when it is true, such as `stream`.'),
+  value: z.string().min(1).optional().describe('The value of `member` that requests a stream, if not true.'),
   include_usage: z
     .literal(true)
     .optional()
@@ -53,9 +54,9 @@ export const stream = z.strictObject({
     ),
   text: z
     .array(pointers)
-    .min(1)
+    .default([])
     .describe(
-      'The places of the text in an event, whose parts are joined. If an inner list has several places with text, the first is shown.',
+      'The places of the text in an event, whose parts are joined. If an inner list has several places with text, the first is shown. Empty for pictures and sounds.',
     ),
   written: z
     .array(place)
@@ -138,6 +139,7 @@ export const streamSpecOf = (
   base: string,
   {
     member,
+    value,
     include_usage: includeUsage,
     max_tokens: maxTokens,
     fold,
@@ -152,7 +154,7 @@ export const streamSpecOf = (
   }: Declared,
 ): StreamSpec => ({
   ...same,
-  request: { member },
+  request: { member, ...(value !== undefined && { value }) },
   includeUsage,
   maxTokens,
   fold: fold.map(({ when, ...places }) => ({ ...places, when: when && conditionOf(when) })),
@@ -170,8 +172,8 @@ const recordCall = (url: string, base: string, id: string): HttpCall => ({
   url: filled(url, (name) => (name === 'base' ? base : encodeURIComponent(id))) ?? url,
 });
 
-export const streamTermsOf = ({ member, max_tokens: maxTokens, text }: Declared): StreamTerms => ({
-  request: { member },
+export const streamTermsOf = ({ member, value, max_tokens: maxTokens, text }: Declared): StreamTerms => ({
+  request: { member, ...(value !== undefined && { value }) },
   maxTokens,
   text,
 });

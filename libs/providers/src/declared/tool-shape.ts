@@ -8,24 +8,24 @@ export const callerTools = z
     'The kinds of tools that run at the caller, and how many tokens the provider adds to the text of each. Prices count their text; all other tools may add any number of tokens. The kind is the `type` of the tool. A tool without one is of the kind "" or, if that is not listed, of the kinds that its fields name. `bash_*` matches kinds that begin with “bash_”.',
   );
 
+const calls = z.union([
+  z.strictObject({ path: pointer.describe('The place in the reply of the number of calls.') }),
+  z.strictObject({
+    count: pointer.describe(
+      'The place in the reply of the calls. Each element of a list and each different text there counts once.',
+    ),
+    only: z.record(z.string(), z.string()).optional().describe('Counts only objects that have these values.'),
+    most: z.int().min(1).optional().describe('The most that are billed.'),
+  }),
+]);
+
 const fee = z
   .strictObject({
     usd: z.number().positive().describe('The fee of one call in US dollars.'),
-    reported: z
-      .union([
-        z.strictObject({ path: pointer.describe('The place in the reply of the number of calls.') }),
-        z.strictObject({
-          count: pointer.describe(
-            'The place in the reply of the calls. Each element of a list and each different text there counts once.',
-          ),
-          only: z
-            .record(z.string(), z.string())
-            .optional()
-            .describe('Counts only objects that have these values.'),
-          most: z.int().min(1).optional().describe('The most that are billed.'),
-        }),
-      ])
-      .describe('The part of the reply that tells the calls.'),
+    reported: calls.describe('The part of the reply that tells the calls.'),
+    early: calls
+      .optional()
+      .describe('The same in the events of a stream that ended before its usage, if that differs.'),
     limit: pointer.optional().describe('The place in the input of the maximum number of calls.'),
     tool_limit: pointer.optional().describe('The place in the tool of the maximum number of its calls.'),
     likely: z

@@ -6,14 +6,14 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { identifyCaller } from '../../auth/caller.guard.js';
 import { Identification } from '../../auth/identification.js';
-import { FileUploads } from '../../uploads/file-uploads.js';
 import { FormUploads } from '../../uploads/form-uploads.js';
 import type { VendorPath } from '../serve-vendor.js';
 
 /** The limit of Replicate's own API. */
 const maxBytes = 100 * 1024 * 1024;
-/** The client sends the metadata as a file too. */
-const fields = ['content', 'metadata'];
+const takesFile = (name: string) => name === 'content';
+/** The client sends them as a file too. */
+const ignores = (name: string) => name === 'metadata';
 
 /** Serves the uploads of Replicate's clients, which put a `Buffer` or `Blob` of an input there first. */
 @Injectable()
@@ -21,7 +21,6 @@ export class ReplicateFiles {
   constructor(
     private readonly identification: Identification,
     private readonly forms: FormUploads,
-    private readonly uploads: FileUploads,
     private readonly files: FileRepository,
     private readonly store: AssetStore,
   ) {}
@@ -36,11 +35,8 @@ export class ReplicateFiles {
 
   private async create(request: FastifyRequest, reply: FastifyReply): Promise<object> {
     const { workspaceId } = await this.callerOf(request);
-    const takesFile = (name: string) => fields.includes(name);
-    const form = await this.forms.takeForm(request.raw, { workspaceId, maxBytes, takesFile });
-    const stored = form.parts.flatMap((part) => ('file' in part ? [part] : []));
-    const content = stored.find(({ name }) => name === 'content');
-    for (const { file } of stored) if (file !== content?.file) await this.uploads.discard(file.key);
+    const form = await this.forms.takeForm(request.raw, { workspaceId, maxBytes, takesFile, ignores });
+    const [content] = form.parts.flatMap((part) => ('file' in part ? [part] : []));
     if (content === undefined) throw new RouterError('invalid_input', 'The form has no file in content.');
     void reply.code(201);
     return this.described(content.file, request);
@@ -90,5 +86,4 @@ export class ReplicateFiles {
 const idOf = ({ params }: FastifyRequest): string | undefined =>
   routerFileId.safeParse((params as { id: string }).id).data;
 
-const unknownFile = () =>
-  new RouterError('invalid_input', 'There is no such file, or it has expired.', { status: 404 });
+const unknownFile = () => new RouterError('invalid_input', 'There is no such file.', { status: 404 });

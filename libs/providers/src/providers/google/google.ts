@@ -40,7 +40,7 @@ const textStream: StreamSpec = {
   maxTokens: ['/generationConfig/maxOutputTokens'],
   fold: [{ from: '', to: '' }],
   names: {},
-  appended: ['/candidates/*/content/parts'],
+  appended: ['/candidates/*/content/parts', '/candidates/*/groundingMetadata/webSearchQueries'],
   text: ['/candidates/*/content/parts/*/text'],
   written: ['/candidates/*/content/parts'],
   writtenTokens: ['/usageMetadata/candidatesTokenCount', '/usageMetadata/thoughtsTokenCount'],
