@@ -110,7 +110,7 @@ describe('a tool that runs at the provider is billed by the calls in the reply',
     expect(feeOf('openai/gpt-5.5', { tools }, openaiReply(search))).toBeCloseTo(1, 6);
   });
 
-  /** What a caller pays that leaves a stream after these events, in micro-dollars: of the tool, and in all. */
+  /** The part of a bill that is due to tools, in micro-dollars, if the caller leaves a stream after these events. */
   const leftAfter = (id: string, tools: object[], events: readonly object[]) => {
     const model = modelOf(id);
     const definition = providerList.find(({ name }) => name === model.provider);

@@ -139,7 +139,7 @@ export interface StreamPrice {
   tokenMicros: number;
   /** How many tokens the model writes in a second, if its stream does not show all of them. */
   hiddenTokensPerSecond?: number;
-  /** What tools at the provider likely add if one is called, and where the events tell the calls, with their fee. */
+  /** The price of the tokens that a call of a tool at the provider likely adds, and the places and fees of the calls in events. */
   tools?: { inputMicros: number; calls: ReportedTerm[] };
 }
 

@@ -107,7 +107,7 @@ it('a member that requests another kind of reply is rejected if it is true', () 
 });
 
 describe('the built-in models that stream', () => {
-  /** Those that write text, whose input can limit it, and those of pictures, speech and transcripts. */
+  /** Models that write text, whose input can limit it; models of pictures, speech and transcripts. */
   let [models, media]: [Model[], Model[]] = [[], []];
   const limitsTokens = ({ stream }: Model) => (stream?.maxTokens.length ?? 0) > 0;
   beforeAll(async () => {

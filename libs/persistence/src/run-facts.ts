@@ -120,8 +120,8 @@ export interface StreamFacts {
   /** How many tokens the model writes in a second. Absent if its stream shows all of them. */
   hiddenTokensPerSecond?: number;
   /**
-   * What tools at the provider add if the events show a call of one: the price of its tokens, and where the calls are,
-   * with their fee. Absent without such a tool.
+   * The price of the tokens that a call of a tool at the provider likely adds, and the places and fees of the calls in
+   * events. Absent without such a tool.
    */
   tools?: { inputMicros: number; calls: ReportedTerm[] };
   /** Whether a caller waits for the events. Otherwise they are collected only. */
