@@ -227,48 +227,6 @@ describe('the official client openai', () => {
     expect(data[0]?.embedding.length).toBeGreaterThan(0);
   });
 
-  it('streams pictures, speech and transcripts, which are billed by the usage at their end', async () => {
-    const caller = await system.caller();
-    const { images, audio } = openaiOf(caller);
-    const file = await toFile(Buffer.from('RIFF....WAVE'), 'a.wav');
-    const picture = { model: 'gpt-image-2', prompt: 'a bridge', stream: true, partial_images: 2 } as const;
-    const edit = { ...picture, image: await toFile(tinyImage, 'otter.png', { type: 'image/png' }) };
-    const spoken = {
-      model: 'gpt-4o-mini-tts',
-      voice: 'ash',
-      input: 'Good day',
-      stream_format: 'sse',
-    } as const;
-    const typesOf = async (events: AsyncIterable<{ type: string }>) => {
-      const types: string[] = [];
-      for await (const { type } of events) types.push(type);
-      return [...new Set(types)];
-    };
-    expect(await typesOf(await images.generate(picture))).toEqual([
-      'image_generation.partial_image',
-      'image_generation.completed',
-    ]);
-    expect(await typesOf(await images.edit(edit))).toEqual([
-      'image_edit.partial_image',
-      'image_edit.completed',
-    ]);
-    const heard = audio.transcriptions.create({ model: 'gpt-4o-transcribe', file, stream: true });
-    expect(await typesOf(await heard)).toEqual(['transcript.text.delta', 'transcript.text.done']);
-    const said = await (await audio.speech.create(spoken)).text();
-    expect(said).toMatch(/^event: speech\.audio\.delta\n[^]*event: speech\.audio\.done\ndata: .*"usage"/);
-    await system.ended(caller);
-    const rows = await system.sql<{ model: string; basis: string }>(
-      `SELECT model, basis FROM audit_record WHERE workspace_id = $1 AND billed_micros > 0 ORDER BY run_id`,
-      [caller.workspaceId],
-    );
-    expect(rows).toEqual(
-      ['gpt-image-2', 'gpt-image-2-edits', 'gpt-4o-transcribe', 'gpt-4o-mini-tts'].map((name) => ({
-        model: `openai/${name}`,
-        basis: 'reported',
-      })),
-    );
-  });
-
   it('gets the usage of a stream only if it asks for it, and is billed by it either way', async () => {
     const caller = await system.caller();
     const { chat } = openaiOf(caller);

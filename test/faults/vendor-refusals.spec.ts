@@ -76,9 +76,10 @@ async function thrownBy(client: string, words: string, options = {}) {
   throw new Error(`${client} succeeded`);
 }
 
+const said = (client: string, control: string) => thrownBy(client, `hello [[sim:${control}]]`);
+
 describe('a provider’s refusal reaches the official clients as the provider’s own', () => {
   it('when it judges the input: class, status, type, code and parameter', async () => {
-    const said = (client: string, control: string) => thrownBy(client, `hello [[sim:${control}]]`);
     expect(await said('responses', 'field_error')).toMatchObject({
       name: 'BadRequestError',
       status: 400,

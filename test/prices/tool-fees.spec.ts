@@ -42,6 +42,54 @@ const anthropicReply = (searches: number) => ({
   usage: { input_tokens: 9000, output_tokens: 10, server_tool_use: { web_search_requests: searches } },
 });
 
+/** The part of a bill that is due to tools, in micro-dollars, if the caller leaves a stream after these events. */
+const leftAfter = (id: string, tools: object[], events: readonly object[]) => {
+  const model = modelOf(id);
+  const definition = providerList.find(({ name }) => name === model.provider);
+  const adapter = definition?.create(definition.defaultBase, {});
+  if (!adapter) throw new Error(`there is no ${model.provider}`);
+  const reply = {
+    status: 200,
+    headers: { 'content-type': 'text/event-stream' },
+    body: Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')),
+    cut: 'cancelled' as const,
+  };
+  const run = { runId: 'r', model: id, upstream: model.upstream, streams: true };
+  const paid = (more: object) => {
+    const body = bodyOf(id, { ...more, stream: true });
+    const price = streamPrice(model, body, model.stream?.maxTokens ?? []);
+    const { reported } = quote(model, body);
+    const asked = { phase: 'submit', run, reported, assets: [], calls: price.tools?.calls } as const;
+    return arrivedMicros({ ...price, isLive: true }, readReply(adapter, asked, reply)) ?? NaN;
+  };
+  return paid({ tools }) - paid({});
+};
+
+const done = (item: object, output_index: number) => ({
+  type: 'response.output_item.done',
+  output_index,
+  item,
+});
+const begun = { type: 'response.created', response: { output: [] } };
+const searching = (index: number, name: string) => ({
+  type: 'content_block_start',
+  index,
+  content_block: { type: 'server_tool_use', name },
+});
+const message = {
+  type: 'message_start',
+  message: { content: [], usage: { input_tokens: 10, output_tokens: 1 } },
+};
+const grounded = (...webSearchQueries: string[]) => ({
+  candidates: [{ index: 0, content: { parts: [{ text: 'a' }] }, groundingMetadata: { webSearchQueries } }],
+  usageMetadata: { promptTokenCount: 10, totalTokenCount: 10 },
+});
+
+const cents = (micros: number | undefined) => Math.round(Number(micros) / 1000) / 10;
+const upperOf = (id: string, more: object) => quoteOf(id, more).upperMicros;
+const likelyOf = (id: string, more: object) => Number(quoteOf(id, more).likelyMicros);
+const searchLimitedTo = (uses?: number) => ({ tools: [{ type: 'web_search_20260318', max_uses: uses }] });
+
 describe('a tool that runs at the provider is billed by the calls in the reply', () => {
   it.each<[string, string, object, object, number]>([
     // https://developers.openai.com/api/docs/pricing
@@ -108,49 +156,6 @@ describe('a tool that runs at the provider is billed by the calls in the reply',
   it('once, also if the input has two versions of it', () => {
     const tools = [{ type: 'web_search' }, { type: 'web_search_2025_08_26' }];
     expect(feeOf('openai/gpt-5.5', { tools }, openaiReply(search))).toBeCloseTo(1, 6);
-  });
-
-  /** The part of a bill that is due to tools, in micro-dollars, if the caller leaves a stream after these events. */
-  const leftAfter = (id: string, tools: object[], events: readonly object[]) => {
-    const model = modelOf(id);
-    const definition = providerList.find(({ name }) => name === model.provider);
-    const adapter = definition?.create(definition.defaultBase, {});
-    if (!adapter) throw new Error(`there is no ${model.provider}`);
-    const reply = {
-      status: 200,
-      headers: { 'content-type': 'text/event-stream' },
-      body: Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')),
-      cut: 'cancelled' as const,
-    };
-    const run = { runId: 'r', model: id, upstream: model.upstream, streams: true };
-    const paid = (more: object) => {
-      const body = bodyOf(id, { ...more, stream: true });
-      const price = streamPrice(model, body, model.stream?.maxTokens ?? []);
-      const { reported } = quote(model, body);
-      const asked = { phase: 'submit', run, reported, assets: [], calls: price.tools?.calls } as const;
-      return arrivedMicros({ ...price, isLive: true }, readReply(adapter, asked, reply)) ?? NaN;
-    };
-    return paid({ tools }) - paid({});
-  };
-
-  const done = (item: object, output_index: number) => ({
-    type: 'response.output_item.done',
-    output_index,
-    item,
-  });
-  const begun = { type: 'response.created', response: { output: [] } };
-  const searching = (index: number, name: string) => ({
-    type: 'content_block_start',
-    index,
-    content_block: { type: 'server_tool_use', name },
-  });
-  const message = {
-    type: 'message_start',
-    message: { content: [], usage: { input_tokens: 10, output_tokens: 1 } },
-  };
-  const grounded = (...webSearchQueries: string[]) => ({
-    candidates: [{ index: 0, content: { parts: [{ text: 'a' }] }, groundingMetadata: { webSearchQueries } }],
-    usageMetadata: { promptTokenCount: 10, totalTokenCount: 10 },
   });
 
   it.each<[string, string, object, object[], number, number]>([
@@ -245,8 +250,6 @@ describe('a tool that runs at the provider is billed by the calls in the reply',
 });
 
 describe('a tool that runs at the provider reserves', () => {
-  const cents = (micros: number | undefined) => Math.round(Number(micros) / 1000) / 10;
-
   it('its likely calls and tokens, while its bound is the whole context and the most calls', () => {
     const plain = quoteOf('openai/gpt-5.5', {});
     const likely = quoteOf('openai/gpt-5.5', { tools: [{ type: 'web_search' }] });
@@ -258,16 +261,13 @@ describe('a tool that runs at the provider reserves', () => {
   });
 
   it('as many calls as the input allows', () => {
-    const upperOf = (id: string, more: object) => quoteOf(id, more).upperMicros;
-    const likelyOf = (id: string, more: object) => Number(quoteOf(id, more).likelyMicros);
     const openai = { tools: [{ type: 'web_search' }] };
     const limited = { ...openai, max_tool_calls: 2 };
     expect(upperOf('openai/gpt-5.5', openai) - upperOf('openai/gpt-5.5', limited)).toBe(980_000);
     expect(likelyOf('openai/gpt-5.5', openai) - likelyOf('openai/gpt-5.5', limited)).toBeCloseTo(10_000, -3);
-    const anthropic = (uses?: number) => ({ tools: [{ type: 'web_search_20260318', max_uses: uses }] });
     const [id] = ['anthropic/claude-opus-5'];
-    expect(upperOf(id, anthropic()) - upperOf(id, anthropic(5))).toBe(250_000);
-    expect(likelyOf(id, anthropic(1))).toBeLessThan(likelyOf(id, anthropic(5)));
+    expect(upperOf(id, searchLimitedTo()) - upperOf(id, searchLimitedTo(5))).toBe(250_000);
+    expect(likelyOf(id, searchLimitedTo(1))).toBeLessThan(likelyOf(id, searchLimitedTo(5)));
   });
 
   it('no more than five dollars have room for, in a turn of an agent with a search', () => {

@@ -301,8 +301,8 @@ describe.each(transports())('an event stream on %s', (transport) => {
 
   it.concurrent('is refused where a model has none', async () => {
     const caller = await system.caller();
-    const answer = await caller.call('POST', '/v2/models/openai/gpt-image-1.5', {
-      body: '{"prompt":"a bridge","stream":true}',
+    const answer = await caller.call('POST', '/v2/models/openai/whisper-1', {
+      body: '{"file":"data:audio/mpeg;base64,//OAxA==","stream":true}',
     });
     expect(answer.status).toBe(422);
     expect(answer.json()['detail']).toEqual([expect.objectContaining({ loc: ['body', 'stream'] })]);

@@ -106,10 +106,11 @@ it('a member that requests another kind of reply is rejected if it is true', () 
   ]);
 });
 
+const limitsTokens = ({ stream }: Model): boolean => (stream?.maxTokens.length ?? 0) > 0;
+
 describe('the built-in models that stream', () => {
   /** Models that write text, whose input can limit it; models of pictures, speech and transcripts. */
   let [models, media]: [Model[], Model[]] = [[], []];
-  const limitsTokens = ({ stream }: Model) => (stream?.maxTokens.length ?? 0) > 0;
   beforeAll(async () => {
     const { models: all } = await loadCatalog();
     const streaming = all.filter(({ stream }) => stream !== undefined);

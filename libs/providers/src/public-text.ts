@@ -21,7 +21,7 @@ const scrubs: [RegExp, typeof withoutId][] = [
   ],
   [/\breq_\w+/g, nothing],
   // Accounts and projects of the operator.
-  [/\b[\w.-]+@[\w.-]+\.gserviceaccount\.com\b/gi, nothing],
+  [/@(?:[\w-]{1,100}\.){1,3}gserviceaccount\.com\b/gi, nothing],
   [/\bprojects\/[^/\s"']{1,200}/g, nothing],
   [/\bproject[ :#]{1,3}["']?[\w-]*\d[\w-]*/gi, nothing],
   [/\b(?:org|proj|sk|acct)[-_][\w-]{6,200}/g, nothing],

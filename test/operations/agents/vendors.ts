@@ -324,7 +324,8 @@ export class Vendors extends ScriptedServer {
       });
       const sent = stalls ? events.slice(0, Math.max(1, events.length - 3)) : events;
       for (const event of sent) {
-        const name = event['type'] === undefined ? '' : `event: ${String(event['type'])}\n`;
+        const { type } = event;
+        const name = typeof type === 'string' ? `event: ${type}\n` : '';
         response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
       }
       if (stalls) this.stalled += 1;

@@ -300,7 +300,7 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['reserves', workspace.reservation],
     ['runs need', demandsOf(workspace)],
     ['samples', workspace.allow_samples ? 'allowed' : 'not allowed'],
-    ['provider tools', workspace.allow_provider_tools ? 'allowed' : 'not allowed'],
+    ['tools', workspace.allow_provider_tools ? 'any' : 'only those that run at the caller'],
     ['results', keptText(workspace)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
   ]);
