@@ -41,14 +41,15 @@ const errors: Readonly<Record<string, { event: string; data: object }>> = {
   },
 };
 
-/** The vendors' paths that stream the model. */
+/** The vendors' paths that stream the model for a body of JSON. */
 const vendorPathsOf = (model: Model): Path[] =>
   vendors.flatMap((vendor) => {
     if (!('routes' in vendor)) return [];
     const isQuery = model.stream?.request && 'alt' in model.stream.request;
     return vendor.routes
       .filter(({ provider = vendor.provider }) => provider === model.provider)
-      .filter((route) => route.serves(model) && (route.alt !== undefined) === isQuery)
+      .filter((route) => route.form === undefined && route.serves(model))
+      .filter(({ alt }) => (alt !== undefined) === isQuery)
       .map(({ path, alt }) => ({
         route: `${vendor.base}${path}`,
         url: `${vendor.base}${path.replace('{model}', vendor.nameOf(model))}${alt ? `?alt=${alt}` : ''}`,
