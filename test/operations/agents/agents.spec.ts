@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pathOf } from '../../documents/checkout-files.js';
 import { System } from '../../harness/faults.js';
 import {
@@ -227,6 +228,8 @@ describe.each(Object.entries(agents))('%s', (_name, agent) => {
       withinMs: 60_000,
       what: 'the call',
     });
+    // A run goes on if its caller leaves before the first event, which is on its way now.
+    await pause(5_000);
     running.interrupt('SIGINT');
     await waitFor(async () => Promise.resolve(vendors.left > left), {
       withinMs: 30_000,
