@@ -228,7 +228,7 @@ describe.each(Object.entries(agents))('%s', (_name, agent) => {
       withinMs: 60_000,
       what: 'the call',
     });
-    // A run goes on if its caller leaves before the first event, which is on its way now.
+    // A run continues if its caller leaves before the first event, which is on its way now.
     await pause(5_000);
     running.interrupt('SIGINT');
     await waitFor(async () => Promise.resolve(vendors.left > left), {
