@@ -6,7 +6,7 @@ export interface SentEvent {
 
 /** How a provider streams: the events of a whole reply, and the event of an error in mid-stream. */
 export interface EventForm {
-  /** Whether a call requests a stream. By default, its body has `"stream": true`. */
+  /** Whether a call requests a stream. By default, its body has `"stream": true`, or the text of it in a form. */
   requested?: (url: string, request: JsonObject) => boolean;
   events: (reply: JsonObject, request?: JsonObject, path?: string) => SentEvent[];
   error: SentEvent;
@@ -193,9 +193,6 @@ export const answers: EventForm = {
   error: event({ error: { code: 500, message: 'An internal error.', status: 'INTERNAL' } }),
 };
 
-/** In a form, every value is a text. */
-const isStreamed = (_url: string, { stream }: JsonObject) => stream === true || stream === 'true';
-
 const mediaError = event(
   {
     type: 'error',
@@ -206,7 +203,6 @@ const mediaError = event(
 
 /** OpenAI's pictures: parts of one as often as was asked, and the whole one with the usage. */
 export const pictures: EventForm = {
-  requested: isStreamed,
   events({ data, created, ...reply }, request = {}, path = '') {
     const kind = path.endsWith('/edits') ? 'image_edit' : 'image_generation';
     const [{ b64_json } = {}] = objectsOf(data);
@@ -225,7 +221,6 @@ export const pictures: EventForm = {
 
 /** OpenAI's transcripts: their text in parts, and all of it with the usage. */
 export const transcripts: EventForm = {
-  requested: isStreamed,
   events: ({ text, usage }) => [
     ...pieces(text).map((delta) => typed('transcript.text.delta', { delta }, delta)),
     typed('transcript.text.done', { text, usage }),

@@ -86,7 +86,8 @@ export async function takeSubmission(
   return sendAccepted(reply, control, answer, () => sendStream(reply, facts));
 
   function requestsStream(): boolean {
-    return form?.requested ? form.requested(request.url, fields ?? {}) : fields?.['stream'] === true;
+    if (form?.requested) return form.requested(request.url, fields ?? {});
+    return fields?.['stream'] === true || fields?.['stream'] === 'true';
   }
 }
 

@@ -4,7 +4,7 @@ import type { Model } from './model.js';
 import { maxTokensOf } from './max-tokens.js';
 import { type Factor, keyOf, pointersOf } from './price-factors.js';
 import { asSpelledByRow } from './spelling.js';
-import { feesOf, isLeftOut, likelyTokens, tokensOfTools, usesProviderTools } from './tool-kinds.js';
+import { isLeftOut, likelyTokens, toolCosts, usesProviderTools } from './tool-kinds.js';
 
 /** The cost of a run, as known before it starts. Amounts are micro-dollars. */
 export interface Quote {
@@ -37,20 +37,24 @@ export function quote(model: Model, body: unknown, measured?: MeasuredAnswers): 
   const input = asSpelledByRow(model, body);
   const terms = [price, ...price.plus];
   const tokensOf = tokenCounts(model.callerTools, input);
-  const fees = feesOf(input, model.providerTools);
-  const hasKnownTools = tokensOfTools(input, model.providerTools) !== undefined;
-  const likelyTokensOf = hasKnownTools ? likelyCounts(model, input) : tokensOf;
+  const tools = toolCosts(input, model.providerTools);
   const amounts = terms.map((term) => microsOf(term, input, tokensOf));
   const sumOf = (part: keyof Amount, more = 0) =>
     wholeMicros(amounts.reduce((sum, amount) => sum + amount[part], more));
   const computedMicros = sumOf('computed');
   // Sums with more than twelve digits are rounded, each on its own.
-  const upperMicros = Math.max(sumOf('bound', fees.mostMicros), computedMicros);
+  const upperMicros = Math.max(sumOf('bound', tools.mostMicros), computedMicros);
   const likely = price.likely && (measured?.likelyTokens ?? price.likely.tokens);
   const likelyMicros =
-    likely === undefined && model.providerTools === undefined
+    likely === undefined && tools.tokens === undefined
       ? undefined
-      : likelyOf(likely ?? Infinity, terms, input, likelyTokensOf, fees.likelyMicros);
+      : likelyOf(
+          likely ?? Infinity,
+          terms,
+          input,
+          tools.tokens === undefined ? tokensOf : likelyCounts(model, input),
+          tools.likelyMicros,
+        );
   const lowering = loweringField(terms, input);
   const isOpen = likely !== undefined && lowering?.isSet === false && asksForOne(terms, input);
   return {
@@ -69,7 +73,7 @@ export function quote(model: Model, body: unknown, measured?: MeasuredAnswers): 
         // The reply reports the quantity, but not which of two settings applied.
         return { ...place, micros: times.some((factor) => isFlagged(factor, input)) ? bound : computed };
       }),
-      ...fees.reported,
+      ...tools.reported,
     ],
   };
 }
@@ -154,7 +158,7 @@ export function streamPrice(
   const limits = (factor: Factor) => 'number' in factor && pointersOf(factor).some(isLimit);
   const tokensOf = likelyCounts(model, input);
   const isLimit = (place: string) => maxTokens.includes(place);
-  const toolTokens = tokensOfTools(input, model.providerTools);
+  const { tokens: toolTokens = 0, early: calls } = toolCosts(input, model.providerTools);
   let toolMicros = 0;
   const price: StreamPrice = {
     inputMicros: 0,
@@ -173,9 +177,8 @@ export function streamPrice(
     if (!limit) price.inputMicros += refersToContent ? bound : computed;
     else price.tokenMicros += computed / ('number' in limit ? limit.per : 1);
     const readsTools = !limit && rest.some((factor) => 'tokens' in factor && factor.above === undefined);
-    if (readsTools) toolMicros += microsOf({ usd, times: rest }, input, () => same(toolTokens ?? 0)).computed;
+    if (readsTools) toolMicros += microsOf({ usd, times: rest }, input, () => same(toolTokens)).computed;
   }
-  const calls = feesOf(input, model.providerTools).early;
   return calls.length === 0 ? price : { ...price, tools: { inputMicros: toolMicros, calls } };
 }
 

@@ -22,12 +22,6 @@ export const isLeftOut = (value: unknown): boolean => value === null || value ==
 export const likelyTokens = (providerTools: ProviderTools = {}): CallerTools =>
   Object.fromEntries(Object.entries(providerTools).map(([kind, tool]) => [kind, tool.likely_tokens]));
 
-/** The tokens that those in an input likely add. Undefined if it has none. */
-export function tokensOfTools(input: unknown, providerTools: ProviderTools = {}): number | undefined {
-  const found = known(input, providerTools);
-  return found.length === 0 ? undefined : found.reduce((sum, { kind }) => sum + kind.likely_tokens, 0);
-}
-
 /** Members that make a provider search or call other servers, beside tools. */
 const switches = new Set(['MCP_SERVERS', 'PLUGINS', 'WEB_SEARCH', 'WEB_SEARCH_OPTIONS', 'ENABLE_WEB_SEARCH']);
 
@@ -40,35 +34,38 @@ export const usesProviderTools = (input: object, callerTools: CallerTools = {}):
       (name === 'model' && typeof value === 'string' && value.endsWith(':online')),
   );
 
-/** The fees of a run, in micro-dollars, and where its reply, or a stream that ended early, tells the calls. */
-interface Fees {
+/** The tools of an input that run at the provider: what they add, and where their calls are told. */
+interface ToolCosts {
+  /** The tokens that they likely add to the input. Undefined without such a tool. */
+  tokens?: number;
+  /** Their fees in micro-dollars. */
   likelyMicros: number;
   mostMicros: number;
+  /** The places of the calls in a reply, and in a stream that ended early. */
   reported: ReportedTerm[];
   early: ReportedTerm[];
 }
 
-/** The fees of the tools in an input that run at the provider. */
-export function feesOf(input: unknown, providerTools: ProviderTools = {}): Fees {
-  const fees: Fees = { likelyMicros: 0, mostMicros: 0, reported: [], early: [] };
+/** The costs of the tools in an input that run at the provider, as far as they are known. */
+export function toolCosts(input: unknown, providerTools: ProviderTools = {}): ToolCosts {
+  const costs: ToolCosts = { likelyMicros: 0, mostMicros: 0, reported: [], early: [] };
   const places = new Set<string>();
-  for (const {
-    kind: { fee },
-    tool,
-  } of known(input, providerTools)) {
+  for (const { kind, tool } of known(input, providerTools)) {
+    costs.tokens = (costs.tokens ?? 0) + kind.likely_tokens;
+    const { fee } = kind;
     if (fee === undefined) continue;
     const micros = fee.usd * 1_000_000;
     const most = limitAt(tool, fee.tool_limit) ?? limitAt(input, fee.limit) ?? fee.most;
-    fees.likelyMicros += micros * Math.min(fee.likely, most);
-    fees.mostMicros += micros * most;
+    costs.likelyMicros += micros * Math.min(fee.likely, most);
+    costs.mostMicros += micros * most;
     // Versions of a tool share what the reply says about them.
     const place = JSON.stringify(fee.reported);
     if (places.has(place)) continue;
     places.add(place);
-    fees.reported.push({ ...storedPlace(fee.reported), optional: true, micros });
-    fees.early.push({ ...storedPlace(fee.early ?? fee.reported), optional: true, micros });
+    costs.reported.push({ ...storedPlace(fee.reported), optional: true, micros });
+    costs.early.push({ ...storedPlace(fee.early ?? fee.reported), optional: true, micros });
   }
-  return fees;
+  return costs;
 }
 
 const known = (input: unknown, providerTools: ProviderTools): { kind: ProviderTool; tool: object }[] =>

@@ -2,7 +2,7 @@ import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import { FileRepository, type StoredFile } from '#persistence';
 import { type RouterFile, routerFile, routerFileId, type Page, routerFileListResponse } from '#schemas';
-import { AssetStore, type SigningSettings } from '#storage';
+import type { SigningSettings } from '#storage';
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -24,7 +24,6 @@ export class FilesController {
   constructor(
     private readonly uploads: FileUploads,
     private readonly files: FileRepository,
-    private readonly store: AssetStore,
     @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
@@ -111,12 +110,11 @@ export class FilesController {
     if (!isFileId(id) || !(await this.files.delete(workspaceId, id))) throw unknownFile();
   }
 
-  private async described({ id, key, contentType, bytes, expiresAt }: StoredFile): Promise<RouterFile> {
-    const nowMs = Date.now();
-    const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - nowMs) / 1000));
+  private async described(file: StoredFile): Promise<RouterFile> {
+    const { id, contentType, bytes, expiresAt } = file;
     return {
       id,
-      url: await this.store.sign(key, { expiresInSeconds, nowMs }),
+      url: await this.uploads.urlOf(file),
       content_type: contentType,
       size: bytes,
       expires_at: expiresAt.toISOString(),

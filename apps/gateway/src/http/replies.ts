@@ -65,3 +65,6 @@ export function sentUnchanged(request: FastifyRequest, reply: FastifyReply, etag
   if (isUnchanged) void reply.code(304).send(request.method === 'HEAD' ? noBody() : undefined);
   return isUnchanged;
 }
+
+/** The value of `Retry-After`, in whole seconds. */
+export const retryAfter = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));

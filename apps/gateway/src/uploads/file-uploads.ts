@@ -76,6 +76,13 @@ export class FileUploads {
     }
   }
 
+  /** A URL that opens the file until it expires. */
+  async urlOf({ key, expiresAt }: StoredFile): Promise<string> {
+    const nowMs = Date.now();
+    const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - nowMs) / 1000));
+    return this.store.sign(key, { expiresInSeconds, nowMs });
+  }
+
   /** If this fails, a sweep deletes the object later. */
   async discard(key: string): Promise<void> {
     await this.objects.discard(key).catch((error: unknown) => {

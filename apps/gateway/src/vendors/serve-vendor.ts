@@ -9,6 +9,7 @@ import type {
 import type { ErrorForm } from '../answers/error-answer.js';
 import { unknownPath } from '../answers/error.filter.js';
 import { exposeToPages } from '../http/cors.js';
+import { retryAfter } from '../http/replies.js';
 import type { Vendor, VendorRoute } from './vendor.js';
 
 /** A path below the base of a vendor, and what answers its calls. */
@@ -90,7 +91,7 @@ function errorFormOf(
     const headers = {
       ...(errorType !== undefined && { 'content-type': errorType }),
       ...(reply?.afterMs !== undefined && {
-        'retry-after': String(Math.max(1, Math.ceil(reply.afterMs / 1000))),
+        'retry-after': retryAfter(reply.afterMs),
       }),
       ...(!mayRepeat(error, runId) && { 'x-should-retry': 'false' }),
     };

@@ -1,9 +1,9 @@
 import type { Model } from '#catalog';
-import { AssetStore } from '#storage';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
 import { idempotencyKey, type RunCall } from '../runs/run-input.js';
+import { FileUploads } from '../uploads/file-uploads.js';
 import { FormUploads } from '../uploads/form-uploads.js';
 import { callFingerprint } from './call-fingerprint.js';
 import { inputOfForm } from './form-input.js';
@@ -24,7 +24,7 @@ interface TakenForm {
 export class VendorForms {
   constructor(
     private readonly uploads: FormUploads,
-    private readonly store: AssetStore,
+    private readonly files: FileUploads,
   ) {}
 
   async takeForm(
@@ -36,13 +36,10 @@ export class VendorForms {
     const key = idempotencyKey(request.headers['idempotency-key']);
     const takesFile = (name: string) => files.includes(name.split('[')[0] ?? '');
     const form = await this.uploads.takeForm(request.raw, { workspaceId, maxBytes, takesFile });
-    const nowMs = Date.now();
     const fields = await Promise.all(
       form.parts.map(async (part) => {
-        if (!('file' in part)) return { name: part.name, value: part.text };
-        const { key: storedAs, expiresAt } = part.file;
-        const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - nowMs) / 1000));
-        return { name: part.name, value: await this.store.sign(storedAs, { expiresInSeconds, nowMs }) };
+        const value = 'file' in part ? await this.files.urlOf(part.file) : part.text;
+        return { name: part.name, value };
       }),
     );
     const fingerprint = callFingerprint(request, caller, key).update(form.digest).digest('hex');

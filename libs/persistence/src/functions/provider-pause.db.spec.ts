@@ -1,37 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
+import { pausedRuns } from '../testing/paused-runs.js';
 import { failed } from '../testing/runs.js';
 
 const fixture = await openRunFixture();
 
 const hourMs = 3_600_000;
-let cases = 0;
-/** Each case has its own provider, because a pause affects all of a provider's runs. */
-const nextProvider = () => `provider-${(cases += 1)}`;
-/** How long a sweep puts a run off. Null if it keeps waiting. */
-const putOffMs = async (runId: string, by = fixture.first) => {
-  expect(await fixture.swept(runId, by)).toBeUndefined();
-  const [row] = await by.sql<{ restMs: number | null }>(
-    `SELECT CASE WHEN due_at < 'infinity' THEN extract(epoch FROM due_at - router_now())::float * 1000 END AS "restMs"
-     FROM outbox WHERE run_id = $1`,
-    [runId],
-  );
-  return row?.restMs ?? null;
-};
-/** Puts a run off by a sweep, and expects that no worker can take it. */
-const held = async (runId: string, by = fixture.first) => {
-  const restMs = await putOffMs(runId, by);
-  if (restMs === null) throw new Error('The run keeps waiting');
-  expect(await takenBy(runId, by)).toBeUndefined();
-  return restMs;
-};
-/** The run, as a worker that looks at its line takes it. */
-const takenBy = async (runId: string, by = fixture.first) => {
-  const [row] = await by.sql<{ provider: string }>('SELECT provider FROM run WHERE id = $1', [runId]);
-  const looked = { held: new Map<string, number>(), maxHeld: 100, most: 10, leaseMs };
-  return (await by.dispatch.takeRuns(row?.provider ?? '', looked)).find((each) => each.runId === runId);
-};
+const { nextProvider, putOffMs, held, takenBy } = pausedRuns(fixture);
 const submission = (provider: string, budgetMs = 10 * hourMs) =>
   fixture.run('submitting', { provider, budgetMs });
 

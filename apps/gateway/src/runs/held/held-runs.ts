@@ -2,7 +2,7 @@ import { RouterError } from '#errors';
 import { Metrics } from '#observability';
 import { announcedOutcome, type RunOutcome, RunReader, type RunResult } from '#persistence';
 import { Injectable } from '@nestjs/common';
-import { answerBegun } from '../../http/replies.js';
+import { answerBegun, retryAfter } from '../../http/replies.js';
 import { noLongerKept } from '../joined-runs.js';
 import { RunCancellation } from '../run-cancellation.js';
 import type { AdmittedRun } from '../run-input.js';
@@ -101,7 +101,7 @@ export class HeldRuns {
       left?.found === 'withdrawn'
         ? 'The run did not start in time and was withdrawn.'
         : 'The run is not finished; repeat the request with the same Idempotency-Key to collect it.',
-      pauseMs === null ? {} : { headers: { 'Retry-After': String(Math.max(1, Math.ceil(pauseMs / 1000))) } },
+      pauseMs === null ? {} : { headers: { 'Retry-After': retryAfter(pauseMs) } },
     );
   }
 }

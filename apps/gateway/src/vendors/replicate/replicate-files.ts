@@ -1,11 +1,11 @@
 import { RouterError } from '#errors';
 import { FileRepository, type StoredFile } from '#persistence';
 import { replicateBase, routerFileId } from '#schemas';
-import { AssetStore } from '#storage';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { identifyCaller } from '../../auth/caller.guard.js';
 import { Identification } from '../../auth/identification.js';
+import { FileUploads } from '../../uploads/file-uploads.js';
 import { FormUploads } from '../../uploads/form-uploads.js';
 import type { VendorPath } from '../serve-vendor.js';
 
@@ -22,7 +22,7 @@ export class ReplicateFiles {
     private readonly identification: Identification,
     private readonly forms: FormUploads,
     private readonly files: FileRepository,
-    private readonly store: AssetStore,
+    private readonly uploads: FileUploads,
   ) {}
 
   paths(): VendorPath[] {
@@ -62,12 +62,8 @@ export class ReplicateFiles {
   }
 
   /** `urls.get` is the file itself here, because providers read it. */
-  private async described(
-    { id, key, contentType, bytes, expiresAt }: StoredFile,
-    { publicOrigin }: FastifyRequest,
-  ): Promise<object> {
-    const nowMs = Date.now();
-    const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - nowMs) / 1000));
+  private async described(file: StoredFile, { publicOrigin }: FastifyRequest): Promise<object> {
+    const { id, key, contentType, bytes, expiresAt } = file;
     return {
       id,
       name: key.slice(key.lastIndexOf('/') + 1),
@@ -76,7 +72,7 @@ export class ReplicateFiles {
       metadata: {},
       expires_at: expiresAt.toISOString(),
       urls: {
-        get: await this.store.sign(key, { expiresInSeconds, nowMs }),
+        get: await this.uploads.urlOf(file),
         self: `${publicOrigin}${replicateBase}/files/${id}`,
       },
     };
