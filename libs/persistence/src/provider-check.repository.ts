@@ -2,6 +2,7 @@ import type { ProviderCheckResult } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from './database.js';
+import { silentSeconds } from './provider-key.repository.js';
 import { providerKeys } from './processes.js';
 import { jsonText } from './run-facts.js';
 
@@ -79,12 +80,17 @@ export class ProviderCheckRepository {
 
   /**
    * Forgets what a provider said about keys that a worker has replaced: the last check, the rejections, and the states of
-   * the keys that are not `kept`, which are those with the same text as before.
+   * the keys that are not `kept`, which are those with the same text as before. They are not listed until a worker reports
+   * them. Their runs and submissions still count, so that limits also hold when a file is read while it is rewritten.
    */
   async forgetKeys(provider: string, kept: readonly string[]): Promise<void> {
     await this.database.work.query(
       `WITH unchecked AS (UPDATE provider_check SET answer = NULL WHERE provider = $1),
-        unstated AS (DELETE FROM provider_key WHERE provider = $1 AND name <> ALL ($2))
+        unstated AS (
+          UPDATE provider_key SET reported_at = least(reported_at, router_now() - interval '${silentSeconds} seconds'),
+            submits_after = NULL, polls_after = NULL, left_at = NULL, left_for = NULL, checked_at = NULL
+          WHERE provider = $1 AND name <> ALL ($2)
+        )
         UPDATE provider_health SET results = (
           SELECT coalesce(jsonb_agg(one), '[]') FROM jsonb_array_elements(results) AS one
           WHERE one ->> 'result' NOT IN ('key_rejected', 'no_balance')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
+import { ProviderCheckRepository } from './provider-check.repository.js';
 import type { PoolKey } from './provider-key.repository.js';
 import { leaseMs, openRunFixture } from './testing/run-fixture.js';
 import { succeeded, type TestProcess } from './testing/runs.js';
@@ -86,6 +87,19 @@ describe('a pool of keys', () => {
     await fixture.first.finish(first?.runId ?? '', 1, succeeded);
     expect(await take(provider, pool)).toHaveLength(1);
     expect(await take(provider, pool)).toEqual([]);
+  });
+
+  it('keeps to the limits of a key that is replaced, and forgets what the provider said about it', async () => {
+    const pool = [key('a', { concurrency: 2 }), key('b', { perMinute: 3 })];
+    const provider = await pooled(pool, 20);
+    expect(byKey(await take(provider, pool))).toEqual({ a: 2, b: 3 });
+    await fixture.first.keys.cool({ provider, name: 'b' }, 'submit', hourMs, pool);
+    await new ProviderCheckRepository(fixture.first.database).forgetKeys(provider, []);
+    expect(await stateOf(provider, 'b')).toBeUndefined();
+    await fixture.second.keys.report(pool.map((each) => ({ ...each, provider })));
+    expect(await stateOf(provider, 'b')).toMatchObject({ state: 'ready' });
+    expect(await take(provider, pool)).toEqual([]);
+    expect(byKey(await take(provider, pool, 20, fixture.at('90 seconds')))).toEqual({ b: 3 });
   });
 
   it('leaves out a key that cools, on all workers, and says when the first one is free', async () => {

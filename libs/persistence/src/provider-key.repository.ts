@@ -33,7 +33,7 @@ export interface KeyState {
 type Named = Pick<KeyState, 'provider' | 'name'>;
 
 /** Keys that no worker has reported for this long are not listed. */
-const silentSeconds = 100;
+export const silentSeconds = 100;
 /** A key that has left is checked this often. */
 const checkEverySeconds = 60;
 

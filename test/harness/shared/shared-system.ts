@@ -50,10 +50,7 @@ class SharedSystem extends SystemSide {
       const [, provider] = /^(?:provider: |  "provider": ")([^\s"]+)/m.exec(text) ?? [];
       if (provider !== undefined && !existsSync(this.keyFile(provider)))
         this.giveKey(provider, `${provider}-key`);
-      // Renamed into place, so that no app reads half a file.
-      const written = path.join(runFolder(), `${process.pid}-${name}`);
-      writeFileSync(written, text);
-      renameSync(written, path.join(this.catalog, name));
+      putInPlace(path.join(this.catalog, name), text);
     }
     const served = async () => {
       const wanted = await revisionOf([...builtInDirectories(), this.catalog]);
@@ -69,7 +66,7 @@ class SharedSystem extends SystemSide {
 
   /** Sets the account key of a declared provider; call it before `serve` to choose the key. */
   giveKey(provider: string, key: string): void {
-    writeFileSync(this.keyFile(provider), key);
+    putInPlace(this.keyFile(provider), key);
     appendFileSync(secretsFile(), `${key}\n`);
   }
 
@@ -81,6 +78,13 @@ class SharedSystem extends SystemSide {
   async close(): Promise<void> {
     await this.closeConnections();
   }
+}
+
+/** Renames the text into place, so that no app reads half a file. */
+function putInPlace(file: string, text: string): void {
+  const written = path.join(runFolder(), `${process.pid}-${path.basename(file)}`);
+  writeFileSync(written, text);
+  renameSync(written, file);
 }
 
 /** The shared system of a transport; call it in a `describe`. */
