@@ -44,22 +44,30 @@ export interface RefusingBudget {
   resetsAt: string | null;
 }
 
+/** The runs that the workspace may begin in a minute and has left in this one, and the milliseconds until the next. */
+export interface AdmissionWindow {
+  windowLimit: number;
+  windowLeft: number;
+  windowEndsInMs: number;
+}
+
 export type Admitted =
-  | { kind: 'admitted'; runId: string; ready: boolean; position: number }
+  /** Without the window if the run was found after the answer of its admission was lost. */
+  | ({ kind: 'admitted'; runId: string; ready: boolean; position: number } & Partial<AdmissionWindow>)
   | { kind: 'existing'; runId: string; matches: boolean; delivered: boolean }
-  | ({ kind: 'refused'; limit: Refusal; budget?: RefusingBudget | null } & Pick<
-      Workspace,
-      | 'inflight'
-      | 'inflightLimit'
-      | 'committedMicros'
-      | 'committedLimitMicros'
-      | 'backlogLimit'
-      | 'windowLimit'
-      | 'balanceMicros'
-      | 'heldMicros'
-      | 'excessMicros'
-      | 'overdraftLimitMicros'
-    > & {
+  | ({ kind: 'refused'; limit: Refusal; budget?: RefusingBudget | null } & AdmissionWindow &
+      Pick<
+        Workspace,
+        | 'inflight'
+        | 'inflightLimit'
+        | 'committedMicros'
+        | 'committedLimitMicros'
+        | 'backlogLimit'
+        | 'balanceMicros'
+        | 'heldMicros'
+        | 'excessMicros'
+        | 'overdraftLimitMicros'
+      > & {
         /** The amount that the run would have reserved, and the most that it could have cost. */
         costMicros: number;
         boundMicros: number;

@@ -1,6 +1,7 @@
 export {
   type Admission,
   AdmissionRepository,
+  type AdmissionWindow,
   type Admitted,
   type Refusal,
   type RefusingBudget,

@@ -9,6 +9,8 @@ const numbers = {
   committedLimitMicros: 0,
   backlogLimit: 7,
   windowLimit: 600,
+  windowLeft: 0,
+  windowEndsInMs: 20_000,
   costMicros: 60_000,
   boundMicros: 900_000,
   balanceMicros: 50_000,

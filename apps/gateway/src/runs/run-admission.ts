@@ -2,6 +2,7 @@ import { failpoint, Metrics, runAttributes } from '#observability';
 import {
   type Admission,
   AdmissionRepository,
+  type AdmissionWindow,
   AnswerLost,
   lineOf,
   processName,
@@ -21,12 +22,16 @@ import { RunPayloads } from './run-payloads.js';
 import { refusal, refusingLimits } from './refusal.js';
 import { type AcceptedInput, type AdmittedRun, factsOf, type RunCall, RunInput } from './run-input.js';
 
-/** A call, and the options of its run. `onAccepted` is called just before the run is admitted. */
+/**
+ * A call, and the options of its run. `onAccepted` is called just before the run is admitted, `onWindow` when it has counted
+ * in the workspace's window or was refused.
+ */
 export interface WantedRun extends RunCall {
   reply: FastifyReply;
   mode: Admission['mode'];
   webhook?: WebhookAddress | undefined;
   onAccepted?: (runId: string) => void;
+  onWindow?: (window: AdmissionWindow) => void;
 }
 
 /**
@@ -117,6 +122,7 @@ export class RunAdmission {
         void this.cancellation.withdrawRun(workspaceId, model.id, runId);
       throw error;
     });
+    if (hasWindow(admitted)) call.onWindow?.(admitted);
     if (admitted.kind === 'admitted') {
       if (admitted.ready) {
         this.queues.wake(lineOf({ provider: row.provider, workspaceId, facts }));
@@ -148,6 +154,8 @@ export class RunAdmission {
     return this.joined.joinRun(call, { ...admitted, modelId: model.id, key, unkeyed });
   }
 }
+
+const hasWindow = (admitted: object): admitted is AdmissionWindow => 'windowLimit' in admitted;
 
 /** Whom the run is counted for, in the trace: `router.user`, and `router.tag.<name>` for each tag. */
 const spanAttributes = (attribution: Attribution = {}): Record<string, string> =>

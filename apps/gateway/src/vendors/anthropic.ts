@@ -32,6 +32,11 @@ export const anthropic: Vendor = {
   provider: 'anthropic',
   nameOf: ({ id, constants }) => String(constants?.['model'] ?? id.slice(id.indexOf('/') + 1)),
   requestIdHeader: 'request-id',
+  paceHeaders: ({ limit, left, resetsAt }) => ({
+    'anthropic-ratelimit-requests-limit': String(limit),
+    'anthropic-ratelimit-requests-remaining': String(left),
+    'anthropic-ratelimit-requests-reset': `${resetsAt.toISOString().slice(0, 19)}Z`,
+  }),
   routes: [{ path: '/messages', serves: ({ upstream }) => upstream['path'] === 'messages' }],
   ownError: (reply) => ownReply.safeParse(reply).data?.error,
   errorBody: ({ status, message, requestId, own }) => ({

@@ -70,6 +70,11 @@ export const openai: Vendor = {
   provider: 'openai',
   nameOf: ({ id, constants }) => String(constants?.['model'] ?? id.slice(id.indexOf('/') + 1)),
   requestIdHeader: 'x-request-id',
+  paceHeaders: ({ limit, left, resetsInSeconds }) => ({
+    'x-ratelimit-limit-requests': String(limit),
+    'x-ratelimit-remaining-requests': String(left),
+    'x-ratelimit-reset-requests': `${resetsInSeconds}s`,
+  }),
   routes: [
     { ...route('responses'), errorEvent: responseError },
     ...['chat/completions', 'images/generations', 'audio/speech', 'embeddings'].map(route),

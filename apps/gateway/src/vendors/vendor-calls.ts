@@ -2,11 +2,13 @@ import type { Model } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { replaceStrings } from '#schemas';
 import { Injectable } from '@nestjs/common';
+import type { AdmissionWindow } from '#persistence';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { runIdOf } from '../answers/run-of-call.js';
 import { identifyCaller } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { Identification } from '../auth/identification.js';
+import { exposeToPages } from '../http/cors.js';
 import { parseInput, smallBytes } from '../bodies/parse-input.js';
 import { RunInput } from '../runs/run-input.js';
 import { SyncRuns } from '../runs/sync-runs.js';
@@ -98,7 +100,8 @@ export class VendorCalls {
     route: VendorRoute,
     { read, ...call }: Pick<Call, 'request' | 'reply' | 'caller'> & { read: ReadCall },
   ): Call {
-    const common = { ...call, alt: route.alt, patienceMs };
+    const onWindow = (window: AdmissionWindow) => nameWindow(call.reply, vendor, window);
+    const common = { ...call, alt: route.alt, patienceMs, onWindow };
     try {
       const name = nameInPath(call.request) ?? read.name;
       if (name === undefined) throw unnamed(read.bodyFor().bytes);
@@ -109,6 +112,19 @@ export class VendorCalls {
       throw error;
     }
   }
+}
+
+function nameWindow(
+  reply: FastifyReply,
+  { paceHeaders }: Vendor,
+  { windowLimit: limit, windowLeft: left, windowEndsInMs }: AdmissionWindow,
+): void {
+  const resetsInSeconds = Math.max(1, Math.ceil(windowEndsInMs / 1000));
+  const resetsAt = new Date(Date.now() + resetsInSeconds * 1000);
+  const headers = paceHeaders?.({ limit, left, resetsAt, resetsInSeconds });
+  if (headers === undefined) return;
+  void reply.headers(headers);
+  exposeToPages(reply, Object.keys(headers).join(', '));
 }
 
 /** A call that was read: the name of its model, and its body, which may depend on the row. */

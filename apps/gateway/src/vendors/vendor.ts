@@ -42,6 +42,8 @@ export interface Vendor extends NamedVendor {
   key?: { header: string; query: string } | { scheme: string };
   /** The header in which its clients expect the id of the call. */
   requestIdHeader?: string;
+  /** The headers by which its clients pace themselves, about the runs that the workspace may begin in a minute. */
+  paceHeaders?: (pace: Pace) => Record<string, string>;
   /** The media type of errors, if not `application/json`. */
   errorType?: string;
   routes: readonly VendorRoute[];
@@ -52,6 +54,15 @@ export interface Vendor extends NamedVendor {
   entry: (model: ListedModel) => object;
   /** The body of `GET /models`, which lists everything on one page. */
   list: (models: readonly ListedModel[]) => object;
+}
+
+/** The runs that a workspace may begin in a minute and has left in this one, which ends at `resetsAt`. */
+export interface Pace {
+  limit: number;
+  left: number;
+  resetsAt: Date;
+  /** At least 1. */
+  resetsInSeconds: number;
 }
 
 /** A path that runs models by POST. */

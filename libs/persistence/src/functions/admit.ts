@@ -1,8 +1,8 @@
 /**
  * `admit(workspaces, runs, bodies, waits)` admits runs, each into the workspace at the same position. It locks the
  * rows of these workspaces before it takes any other lock. `bodies` are the inputs, concatenated, because an array
- * of them would be sent as text. The results are in the order of the runs: `admitted` (with stage and position),
- * `existing` (the key is in use) or `refused` (with the limit and its numbers). Without `waits`, the result is null
+ * of them would be sent as text. The results are in the order of the runs: `admitted` (with stage, position and what
+ * is left of the minute's window), `existing` (the key is in use) or `refused` (with the limit and its numbers). Without `waits`, the result is null
  * for a workspace that another session has locked. A refused run leaves nothing behind, not even its key.
  *
  * A run reserves its bound, the most that it can cost. In a workspace whose `reservation` is `likely`, it reserves
@@ -76,6 +76,7 @@ DECLARE
   space workspace%ROWTYPE;
   this_moment timestamptz;
   this_window timestamptz;
+  window_ends_in integer;
   nth integer;
   entry admission;
   multiplier numeric;
@@ -125,6 +126,7 @@ BEGIN
       space.window_started_at := this_window;
       space.window_count := 0;
     END IF;
+    window_ends_in := milliseconds_between(this_moment, space.window_started_at + interval '1 minute');
     ahead := NULL;
     parked := 0;
     first_parked := NULL;
@@ -227,7 +229,7 @@ BEGIN
           'overdraftLimitMicros', space.overdraft_limit_micros,
           'inflight', space.inflight, 'inflightLimit', space.inflight_limit,
           'committedMicros', space.committed_micros, 'committedLimitMicros', space.committed_limit_micros,
-          'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit)
+          'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit, 'windowLeft', greatest(0, space.window_limit - space.window_count), 'windowEndsInMs', window_ends_in)
           || CASE WHEN refusing IS NULL THEN '{}' ELSE jsonb_build_object('budget', refusing) END;
         CONTINUE;
       END IF;
@@ -262,7 +264,8 @@ BEGIN
         first_parked := coalesce(first_parked, places[nth]);
         parked := parked + 1;
       END IF;
-      results[nth] := jsonb_build_object('kind', 'admitted', 'runId', entry."runId", 'ready', fits, 'position', ahead);
+      results[nth] := jsonb_build_object('kind', 'admitted', 'runId', entry."runId", 'ready', fits, 'position', ahead,
+        'windowLimit', space.window_limit, 'windowLeft', space.window_limit - space.window_count, 'windowEndsInMs', window_ends_in);
       ahead := ahead + 1;
     END LOOP;
     IF parked > 0 THEN
