@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { GoogleGenAI, type Part } from '@google/genai';
 import OpenAI, { toFile } from 'openai';
 import { failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
 import { tinyImage } from './tiny-image.js';
@@ -48,6 +49,26 @@ it('the official client openai streams pictures, speech and transcripts, which a
       basis: 'reported',
     })),
   );
+});
+
+it('the official client @google/genai streams pictures, which are billed by the usage at their end', async () => {
+  const caller = await system.caller();
+  const baseUrl = `${system.gateways[0]?.url}/gemini`;
+  const { models } = new GoogleGenAI({ apiKey: caller.key, httpOptions: { baseUrl } });
+  const asked = { model: 'gemini-3-pro-image', contents: 'a bridge' };
+  const { candidates: [whole] = [] } = await models.generateContent(asked);
+  const parts: Part[] = [];
+  for await (const { candidates: [answer] = [] } of await models.generateContentStream(asked))
+    parts.push(...(answer?.content?.parts ?? []));
+  const pictures = (from: readonly Part[] = []) => from.flatMap(({ inlineData }) => inlineData?.data ?? []);
+  expect(pictures(parts)).toEqual(pictures(whole?.content?.parts));
+  expect(pictures(parts)).toHaveLength(1);
+  await system.ended(caller);
+  const [first, second, ...others] = await system.sql<{ billed: string; basis: string }>(
+    `SELECT billed_micros AS billed, basis FROM audit_record WHERE workspace_id = $1`,
+    [caller.workspaceId],
+  );
+  expect([first?.basis, Number(first?.billed) > 0, second, others]).toEqual(['reported', true, first, []]);
 });
 
 failOnLeftovers();

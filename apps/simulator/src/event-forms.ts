@@ -162,21 +162,21 @@ export const completions: EventForm = {
   }),
 };
 
-/** Gemini: each event is an answer with the next part of the text; the last one has the reason why it ended. */
+/** Gemini: each event is an answer with the next part of the text or a picture; the last one has the reason why it ended. */
 export const answers: EventForm = {
   requested: (url) => url.includes(':streamGenerateContent') && url.includes('alt=sse'),
   events({ candidates, usageMetadata, ...others }) {
     const { promptTokenCount, totalTokenCount: _total } = objectOf(usageMetadata);
     const written = objectsOf(candidates).flatMap(({ content, index }) =>
       objectsOf(objectOf(content)['parts']).flatMap((part) =>
-        pieces(part['text']).map((text) =>
+        (part['text'] === undefined ? [part] : pieces(part['text']).map((text) => ({ text }))).map((each) =>
           event(
             {
-              candidates: [{ content: { role: 'model', parts: [{ text }] }, index }],
+              candidates: [{ content: { role: 'model', parts: [each] }, index }],
               usageMetadata: { promptTokenCount, totalTokenCount: promptTokenCount },
               ...others,
             },
-            { text },
+            { text: textOf(each['text'], '') },
           ),
         ),
       ),

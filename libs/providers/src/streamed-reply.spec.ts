@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { HttpReply, ProviderAdapter, StreamCut } from './contract.js';
 import { readReply } from './read-reply.js';
-import { adapterOf, run } from './testing/declared-adapter.js';
+import { run } from './testing/declared-adapter.js';
 import { providerOf } from './testing/provider-of.js';
 
 const eventsOf = (...events: readonly (object | string)[]): string =>
@@ -277,6 +277,25 @@ describe('a request for a stream', () => {
     expect(call.body).toEqual(run.body);
   });
 
+  it('of a picture of Gemini is billed by its last report, and not by an earlier one that lacks the picture', () => {
+    const google = protocols['Gemini'] as Protocol;
+    const [prompt] = google.usage;
+    const upstream = { path: 'x', method: 'generateContent', protocol: 'image' };
+    const pictured: Protocol = { ...google, upstream, usage: [prompt, prompt] };
+    const picture = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo'.repeat(100) } };
+    const first = {
+      candidates: [{ content: { parts: [picture] }, index: 0 }],
+      usageMetadata: { promptTokenCount: 10 },
+    };
+    const last = part('', { finishReason: 'STOP' }, { candidatesTokenCount: 15 });
+    const left = read(pictured, stream(eventsOf(first), 'cancelled'));
+    expect(left.arrived).toEqual({ tokens: 0 });
+    expect(read(pictured, stream(eventsOf(first, last)))).toMatchObject({
+      outcome: { kind: 'succeeded' },
+      reportedMicros: 1010,
+    });
+  });
+
   it('is read as an ordinary reply if the provider ignores it', () => {
     const message = { type: 'message', content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' };
     const reply = {
@@ -324,67 +343,4 @@ it('the record of a stream has its cost, once the provider has written it', () =
   expect(
     other.adapter.streamRecord?.({ ...run, upstream: other.upstream, streams: true }, begun),
   ).toBeUndefined();
-});
-
-describe('usage on request', () => {
-  const adapter = adapterOf({
-    provider: 'acme',
-    base: 'https://api.acme.example',
-    auth: { authorization: 'Bearer {secret}' },
-    submit: { url: '{base}/{upstream.path}', encode: { force_false: ['stream'] } },
-    stream: {
-      member: 'stream',
-      include_usage: true,
-      fold: [{}],
-      names: { delta: 'message' },
-      text: ['/choices/*/delta/content'],
-      end: '[DONE]',
-      error_when: { path: '/error' },
-    },
-  });
-  const submitted = (body: string) =>
-    adapter.submit({ ...run, body: new TextEncoder().encode(body), streams: true });
-
-  it.each([
-    ['{"stream":true}', '{"stream_options":{"include_usage":true},"stream":true}'],
-    ['{"stream":true,"stream_options":{}}', '{"stream":true,"stream_options":{"include_usage":true}}'],
-    ['{"stream_options": null }', '{"stream_options": {"include_usage":true} }'],
-    ['{"stream_options":[]}', '{"stream_options":{"include_usage":true}}'],
-    [
-      '{"stream_options":{ "include_obfuscation":false}, "n":1.0}',
-      '{"stream_options":{"include_usage":true, "include_obfuscation":false}, "n":1.0}',
-    ],
-    ...['false', 'null', '0', '"no"', '[]', '{"a":1}'].map((value) => [
-      `{"n":1.0, "stream_options":{"a": 1, "include_usage" : ${value} }}`,
-      '{"n":1.0, "stream_options":{"a": 1, "include_usage" : true }}',
-    ]),
-    // Parsers differ in which of two members they use, and some ignore case.
-    [
-      '{"stream_options":{"include_usage":true,"include_usage":false},"stream_options":{"Include_Usage":false}}',
-      '{"stream_options":{"include_usage":true,"include_usage":true},"stream_options":{"include_usage":true,"Include_Usage":true}}',
-    ],
-    [
-      '{"Stream_Options":{"include_usage":false}}',
-      '{"stream_options":{"include_usage":true},"Stream_Options":{"include_usage":true}}',
-    ],
-    ['{"stream\\u005foptions":null}', '{"stream\\u005foptions":{"include_usage":true}}'],
-  ])('is requested by %s, and its event is withheld', (body, sent) => {
-    const { body: bytes, stream: events } = submitted(body);
-    expect(Buffer.from(bytes ?? []).toString()).toBe(sent);
-    const isWithheld = (event: string) => events?.withholds?.(event);
-    for (const choices of ['"choices":[],', '"choices":null,', ''])
-      expect(isWithheld(`{"id":"a",${choices}"usage":{"prompt_tokens":1}}`)).toBe(true);
-    expect(isWithheld('{"choices":[{"index":0}],"usage":{"prompt_tokens":1}}')).toBe(false);
-    expect(isWithheld('{"choices":[],"usage":null,"prompt_filter_results":[]}')).toBe(false);
-    expect(isWithheld('{"error":{"code":502},"usage":{"prompt_tokens":1}}')).toBe(false);
-    expect(isWithheld('[DONE]')).toBe(false);
-    expect(isWithheld('{"usage"')).toBe(false);
-  });
-
-  it.each([
-    '{"stream_options":{"include_usage":true}}',
-    '{"stream_options":null,"stream_options":{"include_usage":true}}',
-  ])('comes with its event to a caller who sends %s', (body) => {
-    expect(submitted(body).stream?.withholds).toBeUndefined();
-  });
 });

@@ -19,7 +19,8 @@ const statuses: Readonly<Record<number, string>> = {
 
 const ownReply = z.object({ error: z.object({ code: z.number(), message: z.string(), status: z.string() }) });
 
-const isText = ({ upstream }: Model): boolean => upstream['protocol'] === 'text';
+const generates = ({ upstream }: Model): boolean =>
+  upstream['protocol'] === 'text' || upstream['method'] === 'generateContent';
 
 const entry = ({ name, title, description, paths }: ListedModel) => ({
   name: `models/${name}`,
@@ -44,11 +45,8 @@ export const gemini: Vendor = {
   nameOf: ({ upstream }) => upstream['path'] ?? '',
   key: { header: 'x-goog-api-key', query: 'key' },
   routes: [
-    {
-      path: '/models/{model}:generateContent',
-      serves: (model) => isText(model) || model.upstream['method'] === 'generateContent',
-    },
-    { path: '/models/{model}:streamGenerateContent', serves: isText, alt: 'sse' },
+    { path: '/models/{model}:generateContent', serves: generates },
+    { path: '/models/{model}:streamGenerateContent', serves: generates, alt: 'sse' },
     ...['embedContent', 'batchEmbedContents'].map(embedding),
   ],
   ownError: (reply) => ownReply.safeParse(reply).data?.error,

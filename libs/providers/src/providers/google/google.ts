@@ -53,6 +53,25 @@ const textStream: StreamSpec = {
   statuses: {},
 };
 
+/**
+ * A picture comes in one event. Only the last report has its tokens, so an earlier one, without them, is not read: a stream that
+ * is left pays the row's price of a picture and the text that arrived.
+ */
+const imageStream: StreamSpec = {
+  ...textStream,
+  fold: [
+    ...(['/candidates', '/promptFeedback', '/modelVersion', '/responseId'] as const).map((place) => ({
+      from: place,
+      to: place,
+    })),
+    { when: { path: '/candidates/*/finishReason' }, from: '/usageMetadata', to: '/usageMetadata' },
+  ],
+  written: undefined,
+};
+
+const streams: ProviderDefinition['streams'] = ({ protocol, method }) =>
+  protocol === 'text' ? textStream : method === 'generateContent' ? imageStream : undefined;
+
 /** Version 2.5 is billed by prompt, later ones by query. Texts that a search finds are free. */
 function textTools(model: string): ProviderTools {
   const count: JsonPointer = '/candidates/*/groundingMetadata/webSearchQueries';
@@ -66,6 +85,9 @@ function textTools(model: string): ProviderTools {
   };
 }
 
+const answering = ({ streams: isStream }: Run, method: string): string =>
+  isStream ? 'streamGenerateContent?alt=sse' : method;
+
 /** Google's models on Vertex AI: Veo runs are operations polled by POST; images and text come with the reply. */
 export const google: ProviderDefinition = {
   name: 'google',
@@ -76,7 +98,7 @@ export const google: ProviderDefinition = {
   callerTools: () => ({ functionDeclarations: 0 }),
   // Read at https://cloud.google.com/vertex-ai/generative-ai/pricing on 28 November 2026. The rows refuse other tools with a fee.
   providerTools: ({ protocol, path = '' }) => (protocol === 'text' ? textTools(path) : undefined),
-  streams: ({ protocol }) => (protocol === 'text' ? textStream : undefined),
+  streams,
   settings: {
     PROJECT: {
       description: 'Google Cloud project that is billed. Without it, the models of google fail at dispatch.',
@@ -139,9 +161,10 @@ export const google: ProviderDefinition = {
       image: job({
         ...common,
         submit: {
-          url: (run) => `${modelOf(run)}:${upstream(run, 'method')}`,
+          url: (run) => `${modelOf(run)}:${answering(run, upstream(run, 'method'))}`,
           base64: inlineFiles,
         },
+        stream: imageStream,
         view: withoutThoughts,
         successWhen: [
           { path: '/candidates/*/finishReason', matches: ended },
@@ -175,8 +198,7 @@ export const google: ProviderDefinition = {
       text: job({
         ...common,
         submit: {
-          url: (run) =>
-            `${modelOf(run)}:${run.streams ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+          url: (run) => `${modelOf(run)}:${answering(run, 'generateContent')}`,
         },
         stream: textStream,
         // An answer may be a tool call, or only thoughts. An answer that was cut off may be empty.
