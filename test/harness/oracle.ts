@@ -52,7 +52,7 @@ async function noneLives(system: SystemSide): Promise<true> {
 /** I1: each run has one terminal row or tombstone and an audit record; no delivery is left. */
 async function outcomes(system: SystemSide): Promise<string[]> {
   const [row] = await system.sql<{ runs: number; audited: number; deliveries: number; untold: number }>(
-    `WITH known AS (SELECT id FROM run UNION ALL SELECT run_id FROM tombstone)
+    `WITH known AS (SELECT id FROM run WHERE NOT facts ? 'unlisted' UNION ALL SELECT run_id FROM tombstone)
      SELECT (SELECT count(*) FROM known)::integer AS runs,
        (SELECT count(*) FROM known JOIN audit_record ON audit_record.run_id = known.id)::integer AS audited,
        (SELECT count(*) FROM outbox)::integer AS deliveries,

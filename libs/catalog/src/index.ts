@@ -30,6 +30,7 @@ export { didYouMean, suggesting } from './nearest-ids.js';
 export { modelType, withModelTypes } from './model-types.js';
 export { pythonStubs } from './python-types.js';
 export { type Price, pricePointers } from './price.js';
+export { tokenCounter } from './model.js';
 export { priceDigest } from './price-digest.js';
 export { type Quote, quote } from './quote.js';
 export { atOrigin, sampleUrl } from './samples.js';

@@ -45,7 +45,7 @@ export interface Model extends Omit<
   /** The price in force: now, or at the time that `pricedAt` was given. */
   price: Price;
   /** All prices in the order of their days, if the row has several. */
-  prices?: readonly Price[];
+  prices?: readonly Price[] | undefined;
   /** The time limit of a run, after which it fails with `provider_timeout`. */
   budgetMs: number;
   /** JSON pointers to the asset URLs in the output. `*` stands for every element. */
@@ -69,6 +69,10 @@ export interface Model extends Omit<
   callerTools?: CallerTools | undefined;
   /** The tools that run at the provider and whose cost is known. */
   providerTools?: ProviderTools | undefined;
+  /** The entries of `upstream` that differ in the free call that counts the tokens of an input. */
+  tokenCount?: Readonly<Record<string, string>> | undefined;
+  /** Whether its runs are in no list and have no record. They cost nothing. */
+  isUnlisted?: true | undefined;
   /** Members that must not be true, because the provider would send another kind of reply. */
   refusesTrue?: readonly string[] | undefined;
 }
@@ -281,7 +285,7 @@ function modelFrom(row: Row, schemas: ModelSchemas, isAuthored: boolean): Model 
 /** The model with the facts of its provider. */
 export function servedBy(
   model: Model,
-  { takesBothSpellings, streams, callerTools, providerTools, refusesTrue }: ProviderDefinition,
+  { takesBothSpellings, streams, callerTools, providerTools, tokenCount, refusesTrue }: ProviderDefinition,
 ): Model {
   const refused = refusesTrue?.(model.upstream) ?? [];
   const facts = Object.entries({
@@ -289,10 +293,30 @@ export function servedBy(
     stream: streams?.(model.upstream),
     callerTools: callerTools?.(model.upstream),
     providerTools: providerTools?.(model.upstream),
+    tokenCount: tokenCount?.(model.upstream),
     refusesTrue: refused.length > 0 ? refused : undefined,
   } satisfies Partial<Model>).filter(([, fact]) => fact !== undefined);
   return facts.length === 0 ? model : withFacts(model, facts);
 }
+
+/** The call that counts the tokens of an input of the model: it takes any input that names the model, and costs nothing. */
+export const tokenCounter = oncePerModel((model) => {
+  const facts: Partial<Model> = {
+    upstream: { ...model.upstream, ...model.tokenCount },
+    variants: [],
+    servers: [],
+    price: { usd: 0, times: [], plus: [], reported: [] },
+    prices: undefined,
+    input: acceptedInput(undefined, model.refusedPointers, model.constants),
+    isAuthored: false,
+    isUnlisted: true,
+    stream: undefined,
+    callerTools: undefined,
+    providerTools: undefined,
+  };
+  const late = lateSchemas(model);
+  return withFacts(model, Object.entries(facts), late && { ...late });
+});
 
 /** A copy of a model with other facts. The members are copied as they are, because a spread would read the schemas. */
 function withFacts(

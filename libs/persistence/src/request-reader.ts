@@ -165,7 +165,7 @@ function listed(filter: RequestFilter): string {
         ${isSimulated} AS simulated, true AS "isKept", false AS kept, false AS shared, NULL::timestamptz AS "expiresAt"
       FROM outbox JOIN run ON run.id = outbox.run_id
       WHERE outbox.workspace_id = $1 AND outbox.run_id >= ${firstId} AND outbox.run_id < ${endId}
-        AND ($3::uuid IS NULL OR outbox.run_id = $3)${filter.kept || filter.shared ? ' AND false' : ''} AND ${accepted("call -> 'attribution'")} ORDER BY outbox.run_id DESC LIMIT $11)
+        AND ($3::uuid IS NULL OR outbox.run_id = $3) AND NOT run.facts ? 'unlisted'${filter.kept || filter.shared ? ' AND false' : ''} AND ${accepted("call -> 'attribution'")} ORDER BY outbox.run_id DESC LIMIT $11)
     UNION ALL
     (SELECT ended.run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
         cost_micros::float, billed_micros::float, basis, attribution, simulated, ${isKept}, ${kept}, ${shared}, ${expiresAt}

@@ -61,6 +61,8 @@ export interface RunFacts {
   ownKey?: string;
   /** The simulator serves the run. Absent for a provider. */
   simulated?: true;
+  /** The run costs nothing, is in no list and has no record. */
+  unlisted?: true;
   /** The next provider, and its facts, if this one provably rejects the run. */
   fallback?: { provider: string; computedMicros: number; facts: RunFacts };
 }

@@ -351,6 +351,9 @@ export interface ProviderDefinition {
   callerTools?: ((upstream: Readonly<Record<string, string>>) => CallerTools | undefined) | undefined;
   /** The tools that run at the provider and whose cost is known, of models with this `upstream`. */
   providerTools?: ((upstream: Readonly<Record<string, string>>) => ProviderTools | undefined) | undefined;
+  /** The entries of `upstream` that differ in the free call that counts the tokens of an input. Undefined for models without one. */
+  tokenCount?:
+    ((upstream: Readonly<Record<string, string>>) => Record<string, string> | undefined) | undefined;
   /** The headers of the caller that it reads as a part of the input. */
   inputHeaders?: TakenHeaders | undefined;
   /** The whole declaration of a provider from a catalog directory. Equal texts mean equal providers. */

@@ -49,7 +49,7 @@ it('gemini: lists the models that the caller may run, with their methods', async
     name: 'models/gemini-2.5-flash',
     displayName: 'Gemini 2.5 Flash',
     description: expect.stringContaining('questions'),
-    supportedGenerationMethods: ['generateContent', 'streamGenerateContent'],
+    supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
   };
   expect((await get(gemini, '/models', key)).body).toEqual({ models: [entry] });
   expect(await get(gemini, '/models/gemini-2.5-flash', key)).toEqual({ status: 200, body: entry });

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
-import { LiveCatalog, type Model, priceDigest, type ServerTerms, visibleProvider } from '#catalog';
+import { LiveCatalog, type Model, priceDigest, type ServerTerms, tokenCounter, visibleProvider } from '#catalog';
 import { RouterError } from '#errors';
 import { type PayloadBody, type RunFacts, RunReader } from '#persistence';
 import { headersFor, inputHeaderNames, type InputHeaders, inputHeadersOf, pricedValueIn } from '#providers';
@@ -49,6 +49,8 @@ export interface RunCall {
   picked: string | undefined;
   /** The kind of reply that the query requests; see `CallQuery`. */
   alt?: string | undefined;
+  /** Whether the call counts the tokens of an input instead of running the model. */
+  countsTokens?: boolean | undefined;
   /** How long the run waits for a provider that does not accept it, if less than its time budget. */
   patienceMs?: number | undefined;
   /** The body, if it was read already, because it names the model. */
@@ -133,6 +135,7 @@ export class RunInput {
     try {
       if (call.refusal !== undefined) throw call.refusal;
       found = await this.servers.forRun(caller, segments, picked);
+      if (call.countsTokens) found = { ...found, servers: [tokenCounter(found.servers[0])] };
       headers = this.headersOf(request.headers, found.model);
     } catch (refusal) {
       const modelId = this.catalog.current.idOf(`${segments.provider}/${segments.model}`);
@@ -303,6 +306,7 @@ export function factsOf(
     ...(traceparent !== undefined && { traceparent }),
     ...(ownKey !== undefined && { ownKey }),
     ...(simulated && { simulated }),
+    ...(row.isUnlisted && { unlisted: row.isUnlisted }),
     ...(model.servers.length > 0 && { server: visibleProvider(row.id) }),
     ...(next && {
       fallback: {

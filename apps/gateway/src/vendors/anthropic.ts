@@ -27,7 +27,7 @@ const entry = ({ name, title }: ListedModel) => ({
 
 export const anthropic: Vendor = {
   name: 'anthropic',
-  serves: 'messages',
+  serves: 'messages and token counts',
   base: '/anthropic/v1',
   provider: 'anthropic',
   nameOf: ({ id, constants }) => String(constants?.['model'] ?? id.slice(id.indexOf('/') + 1)),
@@ -37,7 +37,14 @@ export const anthropic: Vendor = {
     'anthropic-ratelimit-requests-remaining': String(left),
     'anthropic-ratelimit-requests-reset': `${resetsAt.toISOString().slice(0, 19)}Z`,
   }),
-  routes: [{ path: '/messages', serves: ({ upstream }) => upstream['path'] === 'messages' }],
+  routes: [
+    { path: '/messages', serves: ({ upstream }) => upstream['path'] === 'messages' },
+    {
+      path: '/messages/count_tokens',
+      countsTokens: true,
+      serves: ({ tokenCount }) => tokenCount !== undefined,
+    },
+  ],
   ownError: (reply) => ownReply.safeParse(reply).data?.error,
   errorBody: ({ status, message, requestId, own }) => ({
     type: 'error',

@@ -39,7 +39,7 @@ const embedding = (method: string): VendorRoute => ({
 /** The Gemini API. Its other rows run on Vertex AI, which takes the same bodies for their methods. */
 export const gemini: Vendor = {
   name: 'gemini',
-  serves: 'generateContent, streamGenerateContent and embeddings',
+  serves: 'generateContent, streamGenerateContent, embeddings and token counts',
   base: '/gemini/v1beta',
   provider: 'google',
   nameOf: ({ upstream }) => upstream['path'] ?? '',
@@ -47,6 +47,11 @@ export const gemini: Vendor = {
   routes: [
     { path: '/models/{model}:generateContent', serves: generates },
     { path: '/models/{model}:streamGenerateContent', serves: generates, alt: 'sse' },
+    {
+      path: '/models/{model}:countTokens',
+      countsTokens: true,
+      serves: ({ tokenCount }) => tokenCount !== undefined,
+    },
     ...['embedContent', 'batchEmbedContents'].map(embedding),
   ],
   ownError: (reply) => ownReply.safeParse(reply).data?.error,

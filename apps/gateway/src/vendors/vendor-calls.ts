@@ -101,7 +101,8 @@ export class VendorCalls {
     { read, ...call }: Pick<Call, 'request' | 'reply' | 'caller'> & { read: ReadCall },
   ): Call {
     const onWindow = (window: AdmissionWindow) => nameWindow(call.reply, vendor, window);
-    const common = { ...call, alt: route.alt, patienceMs, onWindow };
+    const { alt, countsTokens } = route;
+    const common = { ...call, alt, countsTokens, patienceMs, onWindow };
     try {
       const name = nameInPath(call.request) ?? read.name;
       if (name === undefined) throw unnamed(read.bodyFor().bytes);

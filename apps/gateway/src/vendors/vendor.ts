@@ -71,6 +71,8 @@ export interface VendorRoute {
   path: string;
   /** The provider whose rows it runs, if not that of the vendor. */
   provider?: string;
+  /** Counts the tokens of an input instead of running the model. */
+  countsTokens?: true;
   /** Whether the provider serves this row at this path. */
   serves: (model: Model) => boolean;
   /** The parameter that the query must have, because other values request another format. */

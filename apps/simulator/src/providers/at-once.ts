@@ -13,7 +13,7 @@ import { routedCost } from '../prices/texts.js';
 /** For prompts nested deep in a conversation, the whole conversation serves as the prompt. */
 const words = (said: unknown) => said && JSON.stringify(said);
 
-/** The reply is the message. */
+/** The reply is the message, or the number of tokens. */
 export const anthropic: Provider = {
   name: 'anthropic',
   authorized: keyIn('x-api-key'),
@@ -25,8 +25,10 @@ export const anthropic: Provider = {
           headers: { 'anthropic-version': /^20\d\d-\d\d-\d\d$/ },
           promptOf: (body) => words(body['messages']),
         },
+        { path: '/messages/count_tokens', promptOf: (body) => words(body['messages']) },
       ],
       stream: messages,
+      variantOf: ({ generation: { path } }) => (path.endsWith('/count_tokens') ? '-count' : ''),
     },
   ],
 };

@@ -65,16 +65,19 @@ export const google: Provider = {
         submitTo('predict', instancePrompt),
         submitTo('generateContent', spokenPrompt),
         submitTo('streamGenerateContent', spokenPrompt),
+        submitTo('countTokens', spokenPrompt),
       ],
       stream: answers,
       variantOf: ({ generation: { path, model } }) =>
-        model.includes('embedding')
-          ? '-embedding'
-          : path.endsWith(':predict')
-            ? '-imagen'
-            : /image|banana/.test(model)
-              ? ''
-              : '-text',
+        path.endsWith(':countTokens')
+          ? '-count'
+          : model.includes('embedding')
+            ? '-embedding'
+            : path.endsWith(':predict')
+              ? '-imagen'
+              : /image|banana/.test(model)
+                ? ''
+                : '-text',
     },
   ],
 };

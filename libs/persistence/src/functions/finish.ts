@@ -6,7 +6,7 @@
  * nothing. The results are in the order of the runs; without `waits`, the result is null for a workspace that
  * another session has locked. `finish(workspace, run, epoch, ending)` ends one run without an output.
  *
- * The winner also gets `record`, the facts for log and metrics.
+ * An unlisted run has no audit record. The winner also gets `record`, the facts for log and metrics.
  *
  * `runs`: `[{runId, epoch, ending, bodyFrom?, bodyBytes?}]`, where the last two locate the output in `bodies`.
  * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?,
@@ -71,7 +71,7 @@ BEGIN
       -- The bounds prune the other days' partitions: opening all of them takes longer than the update.
       WHERE id = ANY (ids) AND id BETWEEN first_id AND last_id AND id = run_id AND epoch = claimed_epoch AND stage <> 'completed'
       RETURNING id, space_id, nth, ending, body_from, body_bytes, model, provider, mode, reserved_micros, coalesce(bound_micros, reserved_micros) AS bound, overshoot_micros, markup, credential, call,
-        facts ->> 'server' AS server, facts -> 'price' AS price, facts ? 'ownKey' AS pays_provider, facts ->> 'traceparent' AS traceparent,
+        facts ->> 'server' AS server, facts -> 'price' AS price, facts ? 'ownKey' AS pays_provider, facts ? 'unlisted' AS unlisted, facts ->> 'traceparent' AS traceparent,
         coalesce((facts ->> 'simulated')::boolean, false) AS simulated, reported_micros, billed_micros,
         CASE WHEN billable THEN CASE WHEN facts ? 'ownKey' THEN 'own_key' WHEN reported_micros IS NULL THEN facts ->> 'basis' ELSE 'reported' END END AS basis,
         run.outcome, run.bucket, run.status, budget_windows, sent_at, caller_left_at, admitted_at, granted_at, dispatched_at, output_at, completed_at
@@ -95,7 +95,7 @@ BEGIN
       SELECT id, space_id, (call ->> 'requestId')::uuid, credential, model, provider, call ->> 'route', outcome, bucket, status,
         caller_left_at IS NOT NULL, admitted_at, granted_at, dispatched_at, output_at, completed_at, reserved_micros,
         billed_micros, basis, simulated, call -> 'attribution', budget_windows, overshoot_micros, ending -> 'written'
-      FROM ended
+      FROM ended WHERE NOT unlisted
     ), called AS (
       -- Enqueued at once, like a run; the reconciler picks it up if that fails.
       INSERT INTO webhook (run_id, workspace_id, model, origin, bucket, completed_at, url, receiver, form, due_at)
@@ -139,7 +139,7 @@ BEGIN
           (done.ending ->> 'linkExpiresAt')::timestamptz);
       END IF;
     END IF;
-    IF done.call ? 'attribution' THEN
+    IF done.call ? 'attribution' AND NOT done.unlisted THEN
       INSERT INTO run_attribution (workspace_id, dimension, value, run_id)
       SELECT done.space_id, key, value, done.id FROM jsonb_each_text(done.call -> 'attribution');
     END IF;

@@ -51,6 +51,7 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
     defaultBase: row.base,
     submitTimeoutMs: Math.max(...several.map(([, { submit }]) => submit.timeout_seconds)) * 1000,
     takesBothSpellings: row.snake_and_camel_case,
+    tokenCount: (upstream) => protocolOf(upstream)?.token_count?.upstream,
     inputHeaders: row.input_headers,
     declaration: JSON.stringify(row),
     account: row.account && accountOf(row.account),

@@ -287,6 +287,14 @@ const protocol = z.strictObject({
     ),
   caller_tools: callerTools,
   provider_tools: providerTools,
+  token_count: z
+    .strictObject({
+      upstream: z.record(z.string(), z.string()).describe('The values that replace those of the model’s row.'),
+      source: z.string().min(1).describe('The document that describes the call.'),
+      date: z.iso.date().describe('The day on which the document was read.'),
+    })
+    .optional()
+    .describe('The free call that counts the tokens of an input.'),
   stream: stream
     .optional()
     .describe(

@@ -55,10 +55,11 @@ const textStream: StreamSpec = {
 
 /**
  * A picture comes in one event. Only the last report has its tokens, so an earlier one, without them, is not read: a stream that
- * is left pays the row's price of a picture and the text that arrived.
+ * is left pays the computed price.
  */
 const imageStream: StreamSpec = {
   ...textStream,
+  maxTokens: [],
   fold: [
     ...(['/candidates', '/promptFeedback', '/modelVersion', '/responseId'] as const).map((place) => ({
       from: place,
@@ -66,7 +67,6 @@ const imageStream: StreamSpec = {
     })),
     { when: { path: '/candidates/*/finishReason' }, from: '/usageMetadata', to: '/usageMetadata' },
   ],
-  written: undefined,
 };
 
 const streams: ProviderDefinition['streams'] = ({ protocol, method }) =>
@@ -99,6 +99,7 @@ export const google: ProviderDefinition = {
   // Read at https://cloud.google.com/vertex-ai/generative-ai/pricing on 28 November 2026. The rows refuse other tools with a fee.
   providerTools: ({ protocol, path = '' }) => (protocol === 'text' ? textTools(path) : undefined),
   streams,
+  tokenCount: ({ protocol }) => (protocol === 'text' ? { method: 'countTokens' } : undefined),
   settings: {
     PROJECT: {
       description: 'Google Cloud project that is billed. Without it, the models of google fail at dispatch.',
@@ -198,11 +199,12 @@ export const google: ProviderDefinition = {
       text: job({
         ...common,
         submit: {
-          url: (run) => `${modelOf(run)}:${answering(run, 'generateContent')}`,
+          url: (run) => `${modelOf(run)}:${answering(run, run.upstream['method'] ?? 'generateContent')}`,
         },
         stream: textStream,
         // An answer may be a tool call, or only thoughts. An answer that was cut off may be empty.
         successWhen: [
+          { path: '/totalTokens' },
           { path: '/candidates/*/finishReason', equals: 'MAX_TOKENS' },
           [{ path: '/candidates/*/finishReason', matches: ended }, { path: '/candidates/*/content/parts/*' }],
           [
@@ -210,7 +212,7 @@ export const google: ProviderDefinition = {
             { path: '/candidates/*/content/parts/*' },
           ],
         ],
-        resultPaths: ['/candidates/*'],
+        resultPaths: ['/candidates/*', '/totalTokens'],
         rules: answerRules('/candidates/*/content/parts/*/text'),
       }),
     });
