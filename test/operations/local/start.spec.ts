@@ -56,14 +56,18 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
     );
   });
 
-  it('prints commands that submit, follow and collect a run when pasted in order', async () => {
+  it('prints commands that submit, follow and collect a run when pasted in order, and one that is refused', async () => {
     const lines = launched
       .out()
       .split('\n')
       .filter((line) => line.includes('curl '));
-    expect(lines).toHaveLength(3);
-    const script = [...lines, `echo "\n$REQUEST_ID"`].join('\n');
-    const { stdout } = await promisify(execFile)('sh', ['-c', script], { timeout: 120_000 });
+    expect(lines).toHaveLength(4);
+    const script = [...lines.slice(0, 3), `echo "\n$REQUEST_ID"`].join('\n');
+    const pasted = async (text = '') => promisify(execFile)('sh', ['-c', text], { timeout: 120_000 });
+    expect(JSON.parse((await pasted(lines[3])).stdout)).toMatchObject({
+      detail: [{ loc: ['body', 'width'] }],
+    });
+    const { stdout } = await pasted(script);
     const [result, requestId] = stdout.split(/\n(?=[^\n]*\n?$)/);
     expect(JSON.parse(result ?? '')).toMatchObject({ status: 'Ready' });
     requestUrl = `${ready.base_url}/v2/models/bfl/flux-2-pro/requests/${requestId?.trim()}`;
