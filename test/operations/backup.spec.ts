@@ -55,8 +55,17 @@ class Server {
     });
   }
 
-  async start(): Promise<void> {
-    const words = ['-D', this.data, '-c', `port=${this.port}`, '-c', 'listen_addresses=127.0.0.1'];
+  /** With other settings than the default, a server that is restored must know them. */
+  async start(...settings: string[]): Promise<void> {
+    const words = [
+      '-D',
+      this.data,
+      '-c',
+      `port=${this.port}`,
+      '-c',
+      'listen_addresses=127.0.0.1',
+      ...settings,
+    ];
     this.process = spawn(
       path.join(this.programs, 'postgres'),
       [...words, '-c', 'unix_socket_directories=', '-c', 'max_wal_size=4GB'],
@@ -156,7 +165,7 @@ describeWith('backup.sh', () => {
     backups = path.join(folder, 'backups');
     server = await Server.make(path.join(folder, 'data'));
     await server.initialise();
-    await server.start();
+    await server.start('-c', 'max_connections=150');
     database = operatorDatabase(server.url);
     await migrate(await database.dataSource());
   });

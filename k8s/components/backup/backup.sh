@@ -50,6 +50,7 @@ base() {
   pg_basebackup --dbname="$BACKUP_URL" --no-password --pgdata="$partial" --wal-method=stream --checkpoint=fast
   pg_verifybackup --quiet "$partial"
   name=$(date -u +%Y%m%dT%H%M%SZ)
+  keep_config "$BACKUP_DIR/config/$name"
   mv "$partial" "$BACKUP_DIR/base/$name"
   bytes=$(($(du -sk "$BACKUP_DIR/base/$name" | cut -f1) * 1024))
   # Recorded last, because the record says that this backup can be restored.
@@ -61,9 +62,26 @@ SQL
   prune
 }
 
+# Keeps what a data folder need not have: the settings without which a server refuses to recover, if its own are smaller than
+# those of the server that wrote the log, and the configuration files that this user can read.
+keep_config() {
+  mkdir -p "$1"
+  query "SELECT name || ' = ' || setting FROM pg_settings WHERE name IN
+    ('max_connections', 'max_worker_processes', 'max_wal_senders', 'max_prepared_transactions', 'max_locks_per_transaction')" \
+    >"$1/least.conf"
+  # Empty for a role without pg_read_all_settings.
+  query "SELECT setting FROM pg_settings WHERE name IN ('config_file', 'hba_file', 'ident_file')" | while read -r file; do
+    [ ! -r "$file" ] || cp "$file" "$1"
+  done
+}
+
+query() {
+  psql --dbname="$BACKUP_URL" --no-password --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1 --command="$1"
+}
+
 prune() {
   bases | sort -r | tail -n +$((${BACKUP_KEEP:-7} + 1)) | while read -r name; do
-    rm -rf "$BACKUP_DIR/base/$name"
+    rm -rf "$BACKUP_DIR/base/$name" "$BACKUP_DIR/config/$name"
     echo "backup.sh: removed $name"
   done
   oldest=$(bases | head -n 1)
@@ -91,7 +109,14 @@ restore() {
   cp -a "$BACKUP_DIR/base/$name/." "$to"
   pg_verifybackup --quiet "$to"
   chmod 700 "$to"
+  config="$BACKUP_DIR/config/$name"
+  # Debian keeps these files elsewhere, so a base backup has none. Their paths are those of the old server.
+  for file in postgresql.conf pg_hba.conf pg_ident.conf; do
+    [ -e "$to/$file" ] || [ ! -e "$config/$file" ] ||
+      sed -E '/^ *(data_directory|hba_file|ident_file|external_pid_file|include(_dir|_if_exists)?)[ =]/d' "$config/$file" >"$to/$file"
+  done
   {
+    [ ! -e "$config/least.conf" ] || cat "$config/least.conf"
     # The last file of the log is incomplete and has another name.
     echo "restore_command = 'cp $BACKUP_DIR/wal/%f %p 2>/dev/null || cp $BACKUP_DIR/wal/%f.partial %p 2>/dev/null'"
     echo "recovery_target_timeline = 'latest'"
