@@ -165,7 +165,8 @@ async function stored(system: SystemSide): Promise<string[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(system.assets, path.join(entry.parentPath, entry.name)));
   const keys = await system.sql<{ key: string }>('SELECT key FROM stored_object');
-  const known = new Set(keys.map(({ key }) => key));
+  // The store's own id belongs to no run.
+  const known = new Set(['store-id', ...keys.map(({ key }) => key)]);
   const missing = await system.sql<{ stored_as: string }>(
     'SELECT stored_as FROM payload WHERE stored_as IS NOT NULL',
   );

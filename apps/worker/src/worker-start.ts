@@ -1,4 +1,4 @@
-import { SETTINGS } from '#infrastructure';
+import { SETTINGS, StoreIdentity } from '#infrastructure';
 import { InternalServer } from '#observability';
 import { ClockSkew, Database } from '#persistence';
 import { RunQueues } from '#queue';
@@ -11,7 +11,7 @@ import type { WorkerSettings } from './settings.js';
 
 /**
  * Mounts the worker's probes and the board of its queues on the internal listener. Takes jobs once everything
- * else has started, and only while the clock is right.
+ * else has started, and only while the clock and the store are right.
  */
 @Injectable()
 export class WorkerStart implements OnModuleInit, OnModuleDestroy {
@@ -24,14 +24,15 @@ export class WorkerStart implements OnModuleInit, OnModuleDestroy {
     private readonly dispatcher: Dispatcher,
     private readonly dueRuns: DueRuns,
     private readonly clock: ClockSkew,
+    private readonly store: StoreIdentity,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {}
 
   async onModuleInit(): Promise<void> {
     this.internal.setProbes({
       ready: () => this.ready(),
-      // A wrong clock must be fixed on the host, which a restart cannot do.
-      live: () => this.clock.problem !== undefined || !this.queues.isStuck,
+      // A wrong clock or store must be fixed on the host, which a restart cannot do.
+      live: () => this.problem !== undefined || !this.queues.isStuck,
     });
     const board = await createBoard(this.queues, this.settings);
     if (board) this.internal.mount(boardPath, board);
@@ -45,12 +46,13 @@ export class WorkerStart implements OnModuleInit, OnModuleDestroy {
   /** Starts taking jobs and returns the log line about the start. */
   takeJobs() {
     const follow = () => {
-      const isRight = this.clock.problem === undefined;
+      const isRight = this.problem === undefined;
       this.queues.takeJobs(isRight);
       this.dispatcher.takeRuns(isRight);
       this.dueRuns.takeRuns(isRight);
     };
     this.clock.onChange = follow;
+    this.store.onChange = follow;
     follow();
     const { WORKER_DISPATCH_CONCURRENCY, WORKER_POLL_CONCURRENCY, WORKER_ASSET_CONCURRENCY } = this.settings;
     return {
@@ -65,8 +67,12 @@ export class WorkerStart implements OnModuleInit, OnModuleDestroy {
     };
   }
 
+  private get problem(): string | undefined {
+    return this.clock.problem ?? this.store.problem;
+  }
+
   private async ready(): Promise<boolean | string> {
     if (this.isStopping) return false;
-    return this.clock.problem ?? ((await this.database.healthy()) && (await this.queues.healthy()));
+    return this.problem ?? ((await this.database.healthy()) && (await this.queues.healthy()));
   }
 }

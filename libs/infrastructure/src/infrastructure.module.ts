@@ -5,6 +5,7 @@ import { StorageModule, type StorageSettings } from '#storage';
 import { Module } from '@nestjs/common';
 import { BacklogGauges } from './backlog-gauges.js';
 import { SETTINGS, SettingsModule } from './settings.module.js';
+import { StoreIdentity } from './store-identity.js';
 
 type Settings = ObservabilityOptions & DatabaseOptions & QueueSettings & StorageSettings;
 
@@ -20,5 +21,9 @@ const libraries = [
 ];
 
 /** The libraries that the gateway and the worker share, each configured once, and the gauges that both report. */
-@Module({ imports: libraries, providers: [BacklogGauges], exports: libraries })
+@Module({
+  imports: libraries,
+  providers: [BacklogGauges, StoreIdentity],
+  exports: [...libraries, StoreIdentity],
+})
 export class InfrastructureModule {}

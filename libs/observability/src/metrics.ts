@@ -166,6 +166,11 @@ export class Metrics {
     'Submissions with an unknown outcome, because their worker died.',
     ['provider'],
   );
+  readonly unreadInputs = this.counter(
+    'router_inputs_unread_total',
+    'Attempts to send a run whose input or files could not be read from the store.',
+    ['reason'],
+  );
   readonly accountTrouble = this.counter(
     'router_provider_account_errors_total',
     'Replies in which a provider rejected our key or balance.',

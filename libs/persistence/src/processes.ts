@@ -46,6 +46,7 @@ export interface RunningProcess extends Pick<ProcessRow, 'host' | 'pid' | 'start
 export class ProcessRecord implements OnModuleDestroy {
   private readonly id = v7();
   private state: ProcessState | undefined;
+  private store: string | null = null;
   private heartbeat: PeriodicWork | undefined;
   private writing = Promise.resolve();
 
@@ -60,6 +61,21 @@ export class ProcessRecord implements OnModuleDestroy {
     this.state = state;
     this.heartbeat ??= every(heartbeatMs, () => this.enqueueWrite(), { onError: () => {} });
     void this.enqueueWrite();
+  }
+
+  /** Writes the id of the asset store that the process sees. */
+  async reportStore(id: string): Promise<void> {
+    if (this.store === id) return;
+    this.store = id;
+    if (this.state !== undefined) await this.enqueueWrite();
+  }
+
+  /** The living process that has told its asset store for longest. Undefined if none has. */
+  async storeOfFirst(): Promise<{ app: string; host: string; store: string } | undefined> {
+    const [first] = await this.rows.query(
+      `SELECT app, host, store FROM process WHERE store IS NOT NULL AND seen_at > ${aliveSince} ORDER BY started_at, id LIMIT 1`,
+    );
+    return first;
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -96,6 +112,7 @@ export class ProcessRecord implements OnModuleDestroy {
           providers,
           simulated,
           slots,
+          store: this.store,
           seenAt: () => 'router_now()',
         },
         ['id'],

@@ -10,9 +10,9 @@ const operatorAttempt = z
     count: z.int().min(1).describe('The number of equal calls in a row.'),
     provider: routerProviderSegment,
     phase: z
-      .enum(['upload', 'submit', 'poll', 'fetch', 'cancel', 'asset'])
+      .enum(['input', 'upload', 'submit', 'poll', 'fetch', 'cancel', 'asset'])
       .describe(
-        'The call: an upload of an input file, the submission, and so on. `asset`: a file of the output.',
+        'The call: an upload of an input file, the submission, and so on. `input`: reading the input from our store, before any call. `asset`: a file of the output.',
       ),
     status: z.int().optional().describe('The HTTP status of the reply. Absent if there was none.'),
     class: text(

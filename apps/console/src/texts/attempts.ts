@@ -6,6 +6,7 @@ export const attempts = {
   leftOut: (calls: number) =>
     `${calls.toLocaleString('en-US')} more ${calls === 1 ? 'call' : 'calls'} between the first ten and the last ten.`,
   phases: {
+    input: 'Reading of the input',
     upload: 'Upload of a file',
     submit: 'Submission',
     poll: 'Poll',

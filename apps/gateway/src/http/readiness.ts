@@ -1,3 +1,4 @@
+import { StoreIdentity } from '#infrastructure';
 import { InternalServer } from '#observability';
 import { ClockSkew, Database } from '#persistence';
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
@@ -10,6 +11,7 @@ export class Readiness implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly database: Database,
     private readonly clock: ClockSkew,
+    private readonly store: StoreIdentity,
     private readonly internal: InternalServer,
   ) {}
 
@@ -23,7 +25,8 @@ export class Readiness implements OnModuleInit, OnModuleDestroy {
 
   /** True, false, or the problem that an operator must fix. */
   async ready(): Promise<boolean | string> {
-    if (this.clock.problem !== undefined) return this.clock.problem;
+    const problem = this.clock.problem ?? this.store.problem;
+    if (problem !== undefined) return problem;
     if (this.isStopping) return false;
     try {
       return (await this.database.takesWrites()) || 'the database does not accept writes';

@@ -220,15 +220,18 @@ export class Outcomes {
   }
 
   /** Fails the run with an internal error. `note` gives the reason in the log. */
-  async failInternally(run: EndingRun, note: string): Promise<typeof done> {
-    await this.finishRun(run, internalFailure('This run could not be processed.'), note);
+  async failInternally(
+    run: EndingRun,
+    note: string,
+    detail = 'This run could not be processed.',
+  ): Promise<typeof done> {
+    await this.finishRun(run, internalFailure(detail), note);
     return done;
   }
 
   /** The provider's answer is missing from the store, and no other copy exists. */
   async loseAnswer(run: EndingRun, note: string): Promise<typeof done> {
-    await this.finishRun(run, internalFailure('The provider’s answer was lost.'), note);
-    return done;
+    return this.failInternally(run, note, 'The provider’s answer was lost.');
   }
 
   /** Returns true if this write decided the outcome. */

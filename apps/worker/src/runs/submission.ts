@@ -4,6 +4,7 @@ import {
   failpoint,
   type Log,
   LOG,
+  Metrics,
   noteCall,
   runAttributes,
   TRACING,
@@ -21,7 +22,9 @@ import {
 } from '#providers';
 import { done } from '#queue';
 import { withMembersFirst } from '#schemas';
+import { StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
+import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import { ProviderCall } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
@@ -32,7 +35,7 @@ import { arrivedMicros } from './arrived-price.js';
 import { StreamedRuns } from './streamed-runs.js';
 
 const retryTerms = { baseMs: 500, maxMs: 30_000 };
-/** After this many claims, about six minutes, a failed upload ends the run, which no other limit would. */
+/** After this many claims, about six minutes, a failed upload or an unread input ends the run, which no other limit would. */
 const maxTries = 20;
 /** A run is not submitted with less time left: its result would be too late but still paid for. */
 const minSubmitMs = 500;
@@ -50,6 +53,8 @@ export class Submission {
     private readonly files: InputFiles,
     private readonly calls: ProviderCall,
     private readonly keys: ProviderKeys,
+    private readonly attempts: AttemptRecorder,
+    private readonly metrics: Metrics,
     private readonly streamed: StreamedRuns,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
@@ -75,7 +80,7 @@ export class Submission {
     if (isTooLate(run.leftMs)) return await this.failUnsent(provider, run);
     await failpoint('dispatch.afterClaim', runId);
     const input = await this.prepareInput(provider, run, share);
-    if (input === null) return await this.outcomes.postpone(run, backoff(epoch, retryTerms));
+    if (input === 'unread') return await this.waitForInput(run);
     if ('class' in input) return await this.record(provider, run, { kind: 'failed', failure: input });
     // Reading the input and uploading its files took time.
     const leftMs = run.leftMs === null ? null : run.leftMs - (performance.now() - takenAtMs);
@@ -146,14 +151,13 @@ export class Submission {
 
   /**
    * Returns the input with its files, or the failure that ends the run; failed uploads are retried up to a
-   * limit. Null if the input or its files could not be read; nothing was sent, so the run is dispatched
-   * later.
+   * limit. `unread` if the input or its files could not be read from the store.
    */
   private async prepareInput(
     provider: KeyedProvider,
     { runId, body, model, facts, workspaceId, epoch }: TakenRun,
     share: Share,
-  ): Promise<Run | ProviderFailure | null> {
+  ): Promise<Run | ProviderFailure | 'unread'> {
     try {
       const signal = AbortSignal.timeout(this.settings.CLAIM_LEASE_MS * 4);
       const bytes = withMembersFirst(await this.payloads.readBody(body, share, signal), facts.members ?? {});
@@ -164,8 +168,27 @@ export class Submission {
       return 'class' in prepared && epoch >= maxTries ? { ...prepared, retry: 'never' } : prepared;
     } catch (error) {
       this.log.warn({ error, run_id: runId }, 'could not read an input or its files, retrying');
-      return null;
+      const reason = error instanceof StorageError ? error.failure : 'failed';
+      this.metrics.unreadInputs.inc({ reason });
+      this.attempts.note(provider, runId, {
+        phase: 'input',
+        class: reason,
+        retry: epoch >= maxTries ? 'never' : 'new_submit',
+        reading: `The input or a file of it could not be read from our store: ${String(error)}.`,
+      });
+      return 'unread';
     }
+  }
+
+  /** Nothing was sent, so the run is dispatched later, up to a limit. */
+  private async waitForInput(run: TakenRun): Promise<Submitted> {
+    return run.epoch >= maxTries
+      ? this.outcomes.failInternally(
+          run,
+          'the input could not be read',
+          'The input of this run could not be read.',
+        )
+      : this.outcomes.postpone(run, backoff(run.epoch, retryTerms));
   }
 
   /** A run whose reply was stored (`isKept`) is past its submission, so it is not submitted again. */

@@ -121,6 +121,8 @@ export class ProcessRow {
   @Column('text', { array: true, nullable: true }) simulated: string[] | null;
   /** Maximum number of concurrent submissions of the worker to one provider. Null for a gateway. */
   @Column('integer', { nullable: true }) slots: number | null;
+  /** The id of the asset store that it sees. */
+  @Column('text', { nullable: true }) store: string | null;
   @Column(createdNow) startedAt: Date;
   @Column(createdNow) seenAt: Date;
 }
