@@ -57,7 +57,7 @@ export interface Vendor extends NamedVendor {
 }
 
 /** The runs that a workspace may begin in a minute and has left in this one, which ends at `resetsAt`. */
-export interface Pace {
+interface Pace {
   limit: number;
   left: number;
   resetsAt: Date;
