@@ -1,7 +1,14 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
-import { LiveCatalog, type Model, priceDigest, type ServerTerms, tokenCounter, visibleProvider } from '#catalog';
+import {
+  LiveCatalog,
+  type Model,
+  priceDigest,
+  type ServerTerms,
+  tokenCounter,
+  visibleProvider,
+} from '#catalog';
 import { RouterError } from '#errors';
 import { type PayloadBody, type RunFacts, RunReader } from '#persistence';
 import { headersFor, inputHeaderNames, type InputHeaders, inputHeadersOf, pricedValueIn } from '#providers';

@@ -289,7 +289,9 @@ const protocol = z.strictObject({
   provider_tools: providerTools,
   token_count: z
     .strictObject({
-      upstream: z.record(z.string(), z.string()).describe('The values that replace those of the model’s row.'),
+      upstream: z
+        .record(z.string(), z.string())
+        .describe('The values that replace those of the model’s row.'),
       source: z.string().min(1).describe('The document that describes the call.'),
       date: z.iso.date().describe('The day on which the document was read.'),
     })
