@@ -51,6 +51,8 @@ it('the official client openai streams pictures, speech and transcripts, which a
   );
 });
 
+const pictures = (from: readonly Part[] = []) => from.flatMap(({ inlineData }) => inlineData?.data ?? []);
+
 it('the official client @google/genai streams pictures, which are billed by the usage at their end', async () => {
   const caller = await system.caller();
   const baseUrl = `${system.gateways[0]?.url}/gemini`;
@@ -60,7 +62,6 @@ it('the official client @google/genai streams pictures, which are billed by the 
   const parts: Part[] = [];
   for await (const { candidates: [answer] = [] } of await models.generateContentStream(asked))
     parts.push(...(answer?.content?.parts ?? []));
-  const pictures = (from: readonly Part[] = []) => from.flatMap(({ inlineData }) => inlineData?.data ?? []);
   expect(pictures(parts)).toEqual(pictures(whole?.content?.parts));
   expect(pictures(parts)).toHaveLength(1);
   await system.ended(caller);

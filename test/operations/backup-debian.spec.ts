@@ -23,6 +23,8 @@ const asPostgres = async (command: string, env: Record<string, string> = {}) => 
   return stdout.trim();
 };
 
+const query = (url: string, text: string) => asPostgres(`psql -XAtqd '${url}' -c "${text}"`);
+
 describeWith(
   'backup.sh on a cluster of Debian’s package, whose configuration is outside its data folder',
   () => {
@@ -42,7 +44,6 @@ describeWith(
     };
     const control = (name: string, action: string) =>
       run('pg_ctlcluster', [version, name, action, ...(action === 'start' ? ['--', '-t', '300'] : [])]);
-    const query = (url: string, text: string) => asPostgres(`psql -XAtqd '${url}' -c "${text}"`);
 
     beforeAll(async () => {
       version = /\d+/.exec((await run('pg_basebackup', ['--version'])).stdout)?.[0] ?? '';

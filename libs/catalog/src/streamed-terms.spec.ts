@@ -108,6 +108,8 @@ it('a member that requests another kind of reply is rejected if it is true', () 
 
 const limitsTokens = ({ stream }: Model): boolean => (stream?.maxTokens.length ?? 0) > 0;
 
+const pathOf = ({ method, path }: Model['upstream']) => method ?? path;
+
 describe('the built-in models that stream', () => {
   /** Models that write text, whose input can limit it; models of pictures, speech and transcripts. */
   let [models, media]: [Model[], Model[]] = [[], []];
@@ -122,7 +124,6 @@ describe('the built-in models that stream', () => {
     const providers = new Set(models.map(({ provider: name }) => name));
     expect([...providers].toSorted()).toEqual(['anthropic', 'bytedance', 'google', 'openai', 'openrouter']);
     expect(models.filter(({ modalities }) => !modalities?.out.includes('text'))).toEqual([]);
-    const pathOf = ({ method, path }: Model['upstream']) => method ?? path;
     expect(new Set(media.map(({ provider: name, upstream }) => `${name} ${pathOf(upstream)}`))).toEqual(
       new Set([
         'google generateContent',

@@ -87,7 +87,7 @@ describe('admissions of one workspace', () => {
       runId: v7(),
       ...(index === 4 && { key: 'mine' }),
     }));
-    expect(await admitAll(id, facts)).toEqual(
+    expect(await admitAll(id, facts)).toMatchObject(
       facts.map(({ runId }, index) => ({
         status: 'fulfilled',
         value: { kind: 'admitted', runId, ready: index < 3, position: index },

@@ -17,6 +17,8 @@ import {
 /** A PATH without Redis; the launcher calls everything it needs by its full path. */
 const withoutRedis = { PATH: '/nowhere' };
 
+const pasted = async (text = '') => promisify(execFile)('sh', ['-c', text], { timeout: 120_000 });
+
 describe.each(transports())('npm start with %s as transport', (transport) => {
   const folder = installationFolder();
   const env = transport === 'redis' ? {} : withoutRedis;
@@ -63,7 +65,6 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
       .filter((line) => line.includes('curl '));
     expect(lines).toHaveLength(4);
     const script = [...lines.slice(0, 3), `echo "\n$REQUEST_ID"`].join('\n');
-    const pasted = async (text = '') => promisify(execFile)('sh', ['-c', text], { timeout: 120_000 });
     expect(JSON.parse((await pasted(lines[3])).stdout)).toMatchObject({
       detail: [{ loc: ['body', 'width'] }],
     });

@@ -220,18 +220,21 @@ export class Outcomes {
   }
 
   /** Fails the run with an internal error. `note` gives the reason in the log. */
-  async failInternally(
-    run: EndingRun,
-    note: string,
-    detail = 'This run could not be processed.',
-  ): Promise<typeof done> {
-    await this.finishRun(run, internalFailure(detail), note);
+  async failInternally(run: EndingRun, note: string): Promise<typeof done> {
+    await this.finishRun(run, internalFailure('This run could not be processed.'), note);
+    return done;
+  }
+
+  /** The stored input could not be read for minutes. */
+  async loseInput(run: EndingRun): Promise<typeof done> {
+    await this.finishRun(run, internalFailure('The input of this run could not be read.'), 'unread input');
     return done;
   }
 
   /** The provider's answer is missing from the store, and no other copy exists. */
   async loseAnswer(run: EndingRun, note: string): Promise<typeof done> {
-    return this.failInternally(run, note, 'The provider’s answer was lost.');
+    await this.finishRun(run, internalFailure('The provider’s answer was lost.'), note);
+    return done;
   }
 
   /** Returns true if this write decided the outcome. */

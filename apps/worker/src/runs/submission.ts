@@ -183,11 +183,7 @@ export class Submission {
   /** Nothing was sent, so the run is dispatched later, up to a limit. */
   private async waitForInput(run: TakenRun): Promise<Submitted> {
     return run.epoch >= maxTries
-      ? this.outcomes.failInternally(
-          run,
-          'the input could not be read',
-          'The input of this run could not be read.',
-        )
+      ? this.outcomes.loseInput(run)
       : this.outcomes.postpone(run, backoff(run.epoch, retryTerms));
   }
 

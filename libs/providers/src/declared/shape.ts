@@ -16,7 +16,7 @@ import {
   takenHeaders,
 } from './rule-shape.js';
 import { stream } from './stream-shape.js';
-import { callerTools, providerTools } from './tool-shape.js';
+import { callerTools, providerTools, tokenCount } from './tool-shape.js';
 
 const seconds = z.number().positive().max(3600);
 const word = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);
@@ -287,16 +287,7 @@ const protocol = z.strictObject({
     ),
   caller_tools: callerTools,
   provider_tools: providerTools,
-  token_count: z
-    .strictObject({
-      upstream: z
-        .record(z.string(), z.string())
-        .describe('The values that replace those of the model’s row.'),
-      source: z.string().min(1).describe('The document that describes the call.'),
-      date: z.iso.date().describe('The day on which the document was read.'),
-    })
-    .optional()
-    .describe('The free call that counts the tokens of an input.'),
+  token_count: tokenCount,
   stream: stream
     .optional()
     .describe(

@@ -51,3 +51,12 @@ export const providerTools = z
   .describe(
     'The kinds of tools that run at the provider and whose cost is known, as in `caller_tools`. A run with any other tool reserves the whole context of its model.',
   );
+
+export const tokenCount = z
+  .strictObject({
+    upstream: z.record(z.string(), z.string()).describe('The values that replace those of the model’s row.'),
+    source: z.string().min(1).describe('The document that describes the call.'),
+    date: z.iso.date().describe('The day on which the document was read.'),
+  })
+  .optional()
+  .describe('The free call that counts the tokens of an input.');
