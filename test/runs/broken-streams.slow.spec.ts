@@ -48,7 +48,7 @@ const vendorPathsOf = (model: Model): Path[] =>
     const isQuery = model.stream?.request && 'alt' in model.stream.request;
     return vendor.routes
       .filter(({ provider = vendor.provider }) => provider === model.provider)
-      .filter((route) => route.form === undefined && route.serves(model))
+      .filter((route) => route.form === undefined && !route.countsTokens && route.serves(model))
       .filter(({ alt }) => (alt !== undefined) === isQuery)
       .map(({ path, alt }) => ({
         route: `${vendor.base}${path}`,
