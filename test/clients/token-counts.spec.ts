@@ -64,6 +64,20 @@ describe.each(Object.entries(clients))('the official client %s', (_name, { id, p
   });
 });
 
+it('the caller’s own tools count where the workspace forbids tools that run at the provider', async () => {
+  const { messages } = anthropicOf(await system.caller({ allowProviderTools: false }));
+  const counted = (tool: object) =>
+    messages.countTokens({
+      model: 'claude-opus-5',
+      messages: [{ role: 'user', content: 'x' }],
+      tools: [tool as Anthropic.Tool],
+    });
+  expect((await counted({ name: 'look', input_schema: { type: 'object' } })).input_tokens).toBeGreaterThan(0);
+  await expect(counted({ type: 'web_search_20250305', name: 'web_search' })).rejects.toMatchObject({
+    status: 403,
+  });
+});
+
 it('a provider’s verdict arrives as it does at the vendor', async () => {
   const counting = clients['@anthropic-ai/sdk'].count(await system.caller(), '[[sim:field_error]]');
   await expect(counting).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' });

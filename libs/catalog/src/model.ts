@@ -311,7 +311,6 @@ export const tokenCounter = oncePerModel((model) => {
     isAuthored: false,
     isUnlisted: true,
     stream: undefined,
-    callerTools: undefined,
     providerTools: undefined,
   };
   const late = lateSchemas(model);
