@@ -20,8 +20,8 @@ const fetched = {
   caddy: () => once('caddy', unpackDebian('caddy'), 'usr/bin/caddy'),
   nginx: () => once('nginx', unpackDebian('nginx'), 'usr/sbin/nginx'),
   'systemd-analyze': () => installed('systemd', '/usr/bin/systemd-analyze'),
-  /** With the other programs of Postgres' client and the server of the same version. */
   pg_createcluster: () => installed('postgresql', '/usr/bin/pg_createcluster'),
+  /** With the other programs of Postgres' client and the server of the same version. */
   pg_basebackup: () => installed('postgresql', '/usr/bin/pg_basebackup'),
   pgbouncer: () => installed('pgbouncer', '/usr/sbin/pgbouncer'),
   chromium: () => installed('chromium', '/usr/bin/chromium'),

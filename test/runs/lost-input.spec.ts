@@ -20,10 +20,7 @@ const words = 'x'.repeat(300_000);
 it('a run whose input is gone says so in its attempts, waits minutes for it, and then ends with its own text', async () => {
   const name = 'lost-input';
   await system.serve({
-    [`${name}.yaml`]: provider(name, `${system.simulator.url}/fal`, '').replace(
-      "x-lab-key: '{secret}'",
-      "authorization: 'Key {secret}'",
-    ),
+    [`${name}.yaml`]: provider(name, `${system.simulator.url}/fal`, ''),
     [`${name}-paint.yaml`]: row(`${name}/paint`, 'fal-ai/flux/dev', 1_000),
   });
   const caller = await system.caller({}, undefined, ['catalog', 'run', 'requests']);

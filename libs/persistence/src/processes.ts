@@ -70,7 +70,7 @@ export class ProcessRecord implements OnModuleDestroy {
     if (this.state !== undefined) await this.enqueueWrite();
   }
 
-  /** The living process that has told its asset store for longest. Undefined if none has. */
+  /** The process that runs longest of those that have told their asset store. Undefined if none has. */
   async storeOfFirst(): Promise<{ app: string; host: string; store: string } | undefined> {
     const [first] = await this.rows.query(
       `SELECT app, host, store FROM process WHERE store IS NOT NULL AND seen_at > ${aliveSince} ORDER BY started_at, id LIMIT 1`,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ListedModel, unknownDate, type Vendor } from './vendor.js';
+import { countingPath, type ListedModel, unknownDate, type Vendor } from './vendor.js';
 
 const types: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -39,11 +39,7 @@ export const anthropic: Vendor = {
   }),
   routes: [
     { path: '/messages', serves: ({ upstream }) => upstream['path'] === 'messages' },
-    {
-      path: '/messages/count_tokens',
-      countsTokens: true,
-      serves: ({ tokenCount }) => tokenCount !== undefined,
-    },
+    countingPath('/messages/count_tokens'),
   ],
   ownError: (reply) => ownReply.safeParse(reply).data?.error,
   errorBody: ({ status, message, requestId, own }) => ({

@@ -1,6 +1,6 @@
 import type { Model } from '#catalog';
 import { z } from 'zod';
-import type { ListedModel, Vendor, VendorRoute } from './vendor.js';
+import { countingPath, type ListedModel, type Vendor, type VendorRoute } from './vendor.js';
 
 /** The names of google.rpc.Code. */
 const statuses: Readonly<Record<number, string>> = {
@@ -47,11 +47,7 @@ export const gemini: Vendor = {
   routes: [
     { path: '/models/{model}:generateContent', serves: generates },
     { path: '/models/{model}:streamGenerateContent', serves: generates, alt: 'sse' },
-    {
-      path: '/models/{model}:countTokens',
-      countsTokens: true,
-      serves: ({ tokenCount }) => tokenCount !== undefined,
-    },
+    countingPath('/models/{model}:countTokens'),
     ...['embedContent', 'batchEmbedContents'].map(embedding),
   ],
   ownError: (reply) => ownReply.safeParse(reply).data?.error,

@@ -83,6 +83,13 @@ export interface VendorRoute {
   errorEvent?: (failure: VendorFailure) => object;
 }
 
+/** The path that counts the tokens of an input of the models whose provider can. */
+export const countingPath = (path: string): VendorRoute => ({
+  path,
+  countsTokens: true,
+  serves: ({ tokenCount }) => tokenCount !== undefined,
+});
+
 export interface VendorForm {
   /** The members of the input that are files, alone or as a list such as `image[]`. */
   files: readonly string[];

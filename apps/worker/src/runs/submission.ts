@@ -165,7 +165,7 @@ export class Submission {
       const { upstream, headers } = facts;
       const run = { runId, model, upstream, headers, streams, body: bytes };
       const prepared = await this.files.prepareFiles(provider, run, { workspaceId, share });
-      return 'class' in prepared && epoch >= maxTries ? { ...prepared, retry: 'never' } : prepared;
+      return 'class' in prepared && isLastTry(epoch) ? { ...prepared, retry: 'never' } : prepared;
     } catch (error) {
       this.log.warn({ error, run_id: runId }, 'could not read an input or its files, retrying');
       const reason = error instanceof StorageError ? error.failure : 'failed';
@@ -173,7 +173,7 @@ export class Submission {
       this.attempts.note(provider, runId, {
         phase: 'input',
         class: reason,
-        retry: epoch >= maxTries ? 'never' : 'new_submit',
+        retry: isLastTry(epoch) ? 'never' : 'new_submit',
         reading: `The input or a file of it could not be read from our store: ${String(error)}.`,
       });
       return 'unread';
@@ -182,7 +182,7 @@ export class Submission {
 
   /** Nothing was sent, so the run is dispatched later, up to a limit. */
   private async waitForInput(run: TakenRun): Promise<Submitted> {
-    return run.epoch >= maxTries
+    return isLastTry(run.epoch)
       ? this.outcomes.loseInput(run)
       : this.outcomes.postpone(run, backoff(run.epoch, retryTerms));
   }
@@ -254,5 +254,7 @@ export class Submission {
 /** How long the caller still waits for a provider that does not accept the run. */
 const patienceLeft = ({ leftMs, facts: { budgetMs, patienceMs = Infinity } }: WaitingRun): number =>
   patienceMs - (budgetMs - (leftMs ?? budgetMs));
+
+const isLastTry = (epoch: number): boolean => epoch >= maxTries;
 
 const isTooLate = (leftMs: number | null): boolean => leftMs !== null && leftMs < minSubmitMs;

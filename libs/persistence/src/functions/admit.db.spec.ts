@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
+import { anyWindow } from '../testing/any-window.js';
 import { type AdmissionFacts, admissionOf, cancelled, cents, offsetToSecond } from '../testing/runs.js';
 import { SpecDatabase } from '../testing/spec-database.js';
 import type { WorkspaceLimits } from '../workspace.repository.js';
@@ -62,9 +63,8 @@ describe('a refusal', () => {
           inflightLimit: limits.inflightLimit,
           committedLimitMicros: limits.committedLimitMicros,
           backlogLimit: limits.backlogLimit,
+          ...anyWindow,
           windowLimit: limits.windowLimit,
-          windowLeft: expect.any(Number),
-          windowEndsInMs: expect.any(Number),
           costMicros: refused.reservedMicros,
           boundMicros: refused.reservedMicros,
           balanceMicros: counters.balanceMicros,
@@ -141,11 +141,11 @@ describe('an admitted run', () => {
     const costs = [4, 5, 2, 1].map((count) => ({ reservedMicros: cents(count) }));
     const answers = await admitAll(id, costs);
     // The third would exceed the spend. The fourth would fit if it were allowed to overtake.
-    expect(answers).toMatchObject([
-      { kind: 'admitted', runId: expect.any(String), ready: true, position: 0 },
-      { kind: 'admitted', runId: expect.any(String), ready: true, position: 1 },
-      { kind: 'admitted', runId: expect.any(String), ready: false, position: 2 },
-      { kind: 'admitted', runId: expect.any(String), ready: false, position: 3 },
+    expect(answers).toEqual([
+      { kind: 'admitted', runId: expect.any(String), ready: true, position: 0, ...anyWindow },
+      { kind: 'admitted', runId: expect.any(String), ready: true, position: 1, ...anyWindow },
+      { kind: 'admitted', runId: expect.any(String), ready: false, position: 2, ...anyWindow },
+      { kind: 'admitted', runId: expect.any(String), ready: false, position: 3, ...anyWindow },
     ]);
     const order = await gateway.sql(
       'SELECT run_id AS "runId", queue FROM outbox WHERE workspace_id = $1 ORDER BY place',
