@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 
-/** What an admission says of the minute’s window, in a test that is not about it. */
+/** The answer of an admission has these figures of the minute’s window, whatever the test is about. */
 export const anyWindow = {
   windowLimit: expect.any(Number),
   windowLeft: expect.any(Number),
