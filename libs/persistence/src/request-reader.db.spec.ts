@@ -14,8 +14,18 @@ const many = 100_000;
 
 const rareKey = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f905678';
 
+/** More in one statement could reach the statement timeout on a busy machine. */
+const rowsPerStatement = 10_000;
+
 /** Runs of a workspace that ended over the last year. One in a thousand failed, and the oldest ten of 100,000 differ. */
 async function endedRuns(workspaceId: string, count: number): Promise<void> {
+  for (let first = 1; first <= count; first += rowsPerStatement) {
+    const last = Math.min(first + rowsPerStatement - 1, count);
+    await insertEndedRuns(workspaceId, first, last);
+  }
+}
+
+async function insertEndedRuns(workspaceId: string, first: number, last: number): Promise<void> {
   await process.sql(
     `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
        caller_left, admitted_at, completed_at, cost_micros, billed_micros, attribution)
@@ -26,8 +36,8 @@ async function endedRuns(workspaceId: string, count: number): Promise<void> {
        CASE WHEN is_rare THEN 'client_disconnected' WHEN n % 1000 = 0 THEN 'provider_error' END, 200, false, at,
        at + interval '1 second', 1, 0,
        jsonb_strip_nulls(jsonb_build_object('tag:project', 'alpha', 'user', CASE WHEN is_rare THEN 'u' END))
-     FROM (SELECT n, n > 99990 AS is_rare, router_now() - n * interval '300 seconds' AS at FROM generate_series(1, $2::integer) AS n) AS times`,
-    [workspaceId, count],
+     FROM (SELECT n, n > 99990 AS is_rare, router_now() - n * interval '300 seconds' AS at FROM generate_series($2::integer, $3::integer) AS n) AS times`,
+    [workspaceId, first, last],
   );
 }
 
