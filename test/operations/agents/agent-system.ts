@@ -13,7 +13,7 @@ const port = 8080;
 export const at = (base: string): string => `http://127.0.0.1:${port}${base}`;
 
 /** A program with its arguments, its environment, and files by their path in its folder. */
-export interface Command {
+interface Command {
   program: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;

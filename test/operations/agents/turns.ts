@@ -10,7 +10,7 @@ export interface TurnReply {
 }
 
 /** A tool of a request, with the names of its arguments. */
-export interface Tool {
+interface Tool {
   name: string;
   fields: readonly string[];
 }
