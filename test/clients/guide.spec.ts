@@ -19,7 +19,7 @@ const programs: Record<string, [needs: string, command: string[]]> = {
   python: [python, [python, '-c']],
 };
 /** Snippets with third-party clients run in test/operations, and these of Python in python-guide.spec.ts. */
-const foreign = /from '@(fal-ai|comfyorg)\/|^from (fastapi|flask|django)\b|router\.stream\(/m;
+const foreign = /from '@(fal-ai|comfyorg|langchain)\/|^from (fastapi|flask|django)\b|router\.stream\(/m;
 
 const snippets = filesBelow('docs/guide').flatMap((page) =>
   [...textOf(page).matchAll(/(?<=\n)```(\w+)\n([^]*?)\n```/g)]

@@ -1,63 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { json, type ReceivedCall, type Reply, ScriptedServer } from '../../harness/index.js';
+import { askedInChat, askedInResponses, chatReply, responsesReply } from './openai-replies.js';
+import { type Body, halves, listIn, textIn, toolOf, type Turn, turnFor } from './turns.js';
 
-type Body = Record<string, unknown>;
-
-/** A turn of a model: a text, or a call of one of the agent's tools. A stalled one begins its text and never ends it. */
-type Turn = { text: string; stalls?: boolean } | { call: string; input: object };
-
-/** The conversation in a request, in words that are the same for all vendors. */
-interface Asked {
-  text: string;
-  tools: readonly string[];
-  hasResult: boolean;
-  /** The schema of the JSON that is asked for. */
-  schema?: unknown;
-}
-
-export const greeting = 'Hello from the model.';
-export const written = 'written by the model';
 const thought = 'A short thought comes first.';
 
-/** The inputs of the tools by which agents write a file. */
-const writers: Readonly<Record<string, (file: string) => object>> = {
-  Write: (file_path) => ({ file_path, content: `${written}\n` }),
-  write: (filePath) => ({ filePath, content: `${written}\n` }),
-  write_file: (file_path) => ({ file_path, content: `${written}\n` }),
-  apply_patch: (file) => ({
-    patchText: `*** Begin Patch\n*** Add File: ${file}\n+${written}\n*** End Patch`,
-  }),
-  exec_command: (file) => ({ cmd: `echo ${written} > ${file}` }),
-};
-
-function turnFor({ text, tools, hasResult, schema }: Asked): Turn {
-  if (schema !== undefined) return { text: JSON.stringify(exampleOf(schema)) };
-  if (hasResult) return { text: 'The file is written.' };
-  const [, file = ''] = /Write the file ([\w./-]+\.txt)/.exec(text) ?? [];
-  // Codex takes a patch as plain text, so its shell comes first.
-  const writer = tools
-    .toSorted((one, other) => Number(one === 'apply_patch') - Number(other === 'apply_patch'))
-    .find((name) => Object.hasOwn(writers, name));
-  if (file !== '' && writer !== undefined) return { call: writer, input: writers[writer]?.(file) ?? {} };
-  return { text: greeting, stalls: text.includes('Never end') };
-}
-
-/** The smallest value that a JSON schema of an object allows. */
-function exampleOf(schema: unknown): unknown {
-  const { type, properties = {}, enum: values } = Object(schema) as Body;
-  if (Array.isArray(values)) return values[0] as unknown;
-  if (String(type).toLowerCase() !== 'object') return /number|integer/i.test(String(type)) ? 1 : 'x';
-  return Object.fromEntries(
-    Object.entries(properties as Body).map(([name, member]) => [name, exampleOf(member)]),
-  );
-}
-
-const textIn = (value: unknown): string => JSON.stringify(value) ?? '';
-const listIn = (value: unknown): Body[] => (Array.isArray(value) ? (value as Body[]) : []);
-
 /**
- * The APIs of three vendors, as strict as they are about members that need a header, and with thoughts, caches and tools in their
- * streams.
+ * The APIs of three vendors, as strict as they are about members that need a header and about tools in Chat Completions, and with
+ * thoughts, caches and tools in their streams.
  */
 export class Vendors extends ScriptedServer {
   /** The requests that a vendor refused, with its reason. */
@@ -73,7 +23,7 @@ export class Vendors extends ScriptedServer {
     const [, vendor = ''] = call.url.pathname.split('/');
     const body = JSON.parse(call.text) as Body;
     if (textIn(body).includes('Far too long')) return this.refusal(vendor);
-    const problem = vendor === 'anthropic' ? anthropicProblem(call, body) : undefined;
+    const problem = vendor === 'anthropic' ? anthropicProblem(call, body) : chatProblem(call, body);
     if (problem !== undefined) {
       this.refused.push(problem);
       return json({ type: 'error', error: { type: 'invalid_request_error', message: problem } }, 400);
@@ -82,7 +32,7 @@ export class Vendors extends ScriptedServer {
       case 'anthropic':
         return this.anthropic(body);
       case 'openai':
-        return this.openai(body);
+        return this.openai(call, body);
       default:
         return this.google(call, body);
     }
@@ -120,7 +70,7 @@ export class Vendors extends ScriptedServer {
     const messages = listIn(body['messages']);
     const turn = turnFor({
       text: textIn(messages),
-      tools: listIn(body['tools']).map(({ name }) => String(name)),
+      tools: listIn(body['tools']).map(({ name, input_schema }) => toolOf(name, input_schema)),
       hasResult: textIn(messages).includes('"tool_result"'),
       schema: Object(Object(body['output_config'])['format'])['schema'],
     });
@@ -142,17 +92,21 @@ export class Vendors extends ScriptedServer {
           { type: 'signature_delta', signature: 'c2lnbmF0dXJl' },
         ],
       });
+    const content =
+      'call' in turn
+        ? { type: 'tool_use', id: `toolu_${this.calls.length}`, name: turn.call, input: turn.input }
+        : { type: 'text', text: turn.text };
     blocks.push(
       'call' in turn
         ? {
-            block: { type: 'tool_use', id: `toolu_${this.calls.length}`, name: turn.call, input: {} },
+            block: { ...content, input: {} },
             deltas: halves(JSON.stringify(turn.input)).map((part) => ({
               type: 'input_json_delta',
               partial_json: part,
             })),
           }
         : {
-            block: { type: 'text', text: '' },
+            block: { ...content, text: '' },
             deltas: halves(turn.text).map((part) => ({ type: 'text_delta', text: part })),
           },
     );
@@ -167,13 +121,7 @@ export class Vendors extends ScriptedServer {
       usage: start,
     };
     const stop = { stop_reason: 'call' in turn ? 'tool_use' : 'end_turn', stop_sequence: null };
-    if (body['stream'] !== true)
-      return json({
-        ...message,
-        ...stop,
-        usage,
-        content: [{ type: 'text', text: 'text' in turn ? turn.text : '' }],
-      });
+    if (body['stream'] !== true) return json({ ...message, ...stop, usage, content: [content] });
     return this.stream(turn, [
       { type: 'message_start', message },
       ...blocks.flatMap(({ block, deltas }, index) => [
@@ -186,97 +134,12 @@ export class Vendors extends ScriptedServer {
     ]);
   }
 
-  private openai(body: Body): Reply {
+  private openai(call: ReceivedCall, body: Body): Reply {
     this.models.push(String(body['model']));
-    const turn = turnFor({
-      text: textIn(body['input']),
-      tools: listIn(body['tools']).map(({ name }) => String(name)),
-      hasResult: textIn(body['input']).includes('"function_call_output"'),
-    });
-    const item =
-      'call' in turn
-        ? {
-            type: 'function_call',
-            id: 'fc_1',
-            call_id: `call_${this.calls.length}`,
-            name: turn.call,
-            arguments: JSON.stringify(turn.input),
-            status: 'completed',
-          }
-        : {
-            type: 'message',
-            id: 'msg_1',
-            role: 'assistant',
-            status: 'completed',
-            content: [{ type: 'output_text', text: turn.text, annotations: [] }],
-          };
-    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'c2VjcmV0' };
-    const usage = {
-      input_tokens: 2200,
-      input_tokens_details: { cached_tokens: 1800 },
-      output_tokens: 80,
-      output_tokens_details: { reasoning_tokens: 40 },
-      total_tokens: 2280,
-    };
-    const response = {
-      id: 'resp_1',
-      object: 'response',
-      created_at: 1_767_225_600,
-      model: body['model'],
-      status: 'in_progress',
-      error: null,
-      incomplete_details: null,
-      output: [],
-      usage: null,
-    };
-    const completed = { ...response, status: 'completed', output: [reasoning, item], usage };
-    if (body['stream'] !== true) return json(completed);
-    const place = { output_index: 1, content_index: 0, item_id: 'msg_1' };
-    const empty = { type: 'output_text', text: '', annotations: [] };
-    const deltas =
-      'call' in turn
-        ? [
-            ...halves(JSON.stringify(turn.input)).map((delta) => ({
-              type: 'response.function_call_arguments.delta',
-              output_index: 1,
-              item_id: 'fc_1',
-              delta,
-            })),
-            {
-              type: 'response.function_call_arguments.done',
-              output_index: 1,
-              item_id: 'fc_1',
-              arguments: JSON.stringify(turn.input),
-            },
-          ]
-        : [
-            { type: 'response.content_part.added', ...place, part: empty },
-            ...halves(turn.text).map((delta) => ({ type: 'response.output_text.delta', ...place, delta })),
-            { type: 'response.output_text.done', ...place, text: turn.text },
-            { type: 'response.content_part.done', ...place, part: { ...empty, text: turn.text } },
-          ];
-    const events = [
-      { type: 'response.created', response },
-      { type: 'response.output_item.added', output_index: 0, item: reasoning },
-      { type: 'response.output_item.done', output_index: 0, item: reasoning },
-      {
-        type: 'response.output_item.added',
-        output_index: 1,
-        item: {
-          ...item,
-          status: 'in_progress',
-          ...('content' in item && { content: [] }),
-          ...('arguments' in item && { arguments: '' }),
-        },
-      },
-      ...deltas,
-      { type: 'response.output_item.done', output_index: 1, item },
-      { type: 'response.completed', response: completed },
-    ];
-    return this.stream(
-      turn,
-      events.map((event, index) => ({ ...event, sequence_number: index })),
-    );
+    const isChat = call.path.includes('/chat/completions');
+    const turn = turnFor(isChat ? askedInChat(body) : askedInResponses(body));
+    const { whole, events } = (isChat ? chatReply : responsesReply)(body, turn, `call_${this.calls.length}`);
+    return body['stream'] === true ? this.stream(turn, events, isChat ? '[DONE]' : undefined) : json(whole);
   }
 
   private google(call: ReceivedCall, body: Body): Reply {
@@ -287,7 +150,7 @@ export class Vendors extends ScriptedServer {
     const turn = turnFor({
       text: textIn(contents),
       tools: listIn(body['tools']).flatMap(({ functionDeclarations }) =>
-        listIn(functionDeclarations).map(({ name }) => String(name)),
+        listIn(functionDeclarations).map(({ name, parameters }) => toolOf(name, parameters)),
       ),
       hasResult: textIn(contents).includes('"functionResponse"'),
       schema: responseJsonSchema ?? responseSchema,
@@ -314,8 +177,8 @@ export class Vendors extends ScriptedServer {
       : json(end);
   }
 
-  /** Sends events with their type as their name. */
-  private stream(turn: Turn, events: readonly Body[]): Reply {
+  /** Sends events with their type as their name, and a last line for the vendors that have one. */
+  private stream(turn: Turn, events: readonly Body[], lastLine?: string): Reply {
     const stalls = 'text' in turn && turn.stalls === true;
     return (_call, response: ServerResponse) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -329,12 +192,10 @@ export class Vendors extends ScriptedServer {
         response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
       }
       if (stalls) this.stalled += 1;
-      else response.end();
+      else response.end(lastLine === undefined ? undefined : `data: ${lastLine}\n\n`);
     };
   }
 }
-
-const halves = (text: string): string[] => [text.slice(0, 7), text.slice(7)];
 
 /** The reason for which Anthropic would refuse a request. */
 function anthropicProblem({ headers }: ReceivedCall, body: Body): string | undefined {
@@ -346,4 +207,13 @@ function anthropicProblem({ headers }: ReceivedCall, body: Body): string | undef
   const isLate = listIn(body['messages']).some(({ role }) => role === 'system');
   if (isLate && !betas.includes('mid-conversation-system')) return 'messages: role system is not permitted';
   return undefined;
+}
+
+/** The reason for which OpenAI would refuse a request to Chat Completions. */
+function chatProblem({ path }: ReceivedCall, body: Body): string | undefined {
+  const model = String(body['model']);
+  const isRefused = /^gpt-(5\.6|6)/.test(model) && body['reasoning_effort'] !== 'none';
+  return path.includes('/chat/completions') && isRefused && listIn(body['tools']).length > 0
+    ? `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions.`
+    : undefined;
 }
