@@ -142,6 +142,8 @@ export const videos: PriceList = {
   'fal/h3-max-turbo': perSecond({ usual: 5 }, { '480P': 0.025, '768P': 0.04 }, '768P'),
   'fal/hailuo-02-*': perSecond({ usual: 6 }, { '512P': 0.017, '768P': 0.045 }, '768P'),
   'fal/kling-video-*': (order) => 0.28 * order.units('/duration', { usual: 5, least: 5 }),
+  'fal/kling-v4-*': (order) =>
+    shots(order) * order.choice('/resolution', { '720p': 0.157, '1080p': 0.235 }, '1080p'),
   'fal/pixverse-*': (order) =>
     order.choice('/resolution', { '360p': 0.15, '540p': 0.15, '720p': 0.2, '1080p': 0.4 }, '720p') *
     order.choice('/duration', { 5: 1, 8: 2 }, '5'),
