@@ -142,6 +142,11 @@ export const videos: PriceList = {
   'fal/h3-max-turbo': perSecond({ usual: 5 }, { '480P': 0.025, '768P': 0.04 }, '768P'),
   'fal/hailuo-02-*': perSecond({ usual: 6 }, { '512P': 0.017, '768P': 0.045 }, '768P'),
   'fal/kling-video-*': (order) => 0.28 * order.units('/duration', { usual: 5, least: 5 }),
+  'fal/heygen-video-*': perSecond(
+    { usual: 5, least: 5 },
+    { '480p': 0.02, '768p': 0.02, '1080p': 0.06, '2k': 0.06 },
+    '768p',
+  ),
   'fal/kling-v4-*': (order) =>
     shots(order) * order.choice('/resolution', { '720p': 0.157, '1080p': 0.235 }, '1080p'),
   'fal/pixverse-*': (order) =>
