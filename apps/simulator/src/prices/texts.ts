@@ -244,7 +244,7 @@ export const texts: PriceList = {
   'vertexai/gemini-3.1-pro-preview': gemini(2, 12, { long: { above: 200_000, input: 4, output: 18 } }),
   'vertexai/gemini-3.5-flash': gemini(1.5, 9),
   'vertexai/gemini-3.5-flash-lite': gemini(0.3, 2.5),
-  'vertexai/gemini-3.6-flash': gemini(1.5, 7.5),
+  'vertexai/gemini-3.6-flash': until('2027-01-01', gemini(0.75, 3.75), gemini(1.5, 7.5)),
   'vertexai/gemini-3.7-flash': until('2027-01-01', gemini(0.75, 3.75), gemini(1.5, 7.5)),
   'vertexai/gemini-3.8-flash': until('2027-01-01', gemini(0.75, 3.75), gemini(1.5, 7.5)),
   'vertexai/gemini-4-argon': until('2026-12-01', gemini(2, 10), gemini(4, 20)),
