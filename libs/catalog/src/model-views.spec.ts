@@ -172,6 +172,10 @@ describe('openApiDocument', () => {
         '["images/edits",{"member":"stream","text":[]}]',
         '["audio/transcriptions",{"member":"stream","text":["/delta"]}]',
         '["audio/speech",{"member":"stream_format","value":"sse","text":[]}]',
+        '["gemini-3-pro-image",{"query":"alt=sse","text":["/candidates/*/content/parts/*/text"]}]',
+        '["gemini-3.1-flash-image",{"query":"alt=sse","text":["/candidates/*/content/parts/*/text"]}]',
+        '["gemini-3.1-flash-lite-image",{"query":"alt=sse","text":["/candidates/*/content/parts/*/text"]}]',
+        '["gemini-nano-banana-2.1",{"query":"alt=sse","text":["/candidates/*/content/parts/*/text"]}]',
       ]),
     );
     const silent = models.filter(({ stream }) => stream === undefined);
