@@ -100,6 +100,6 @@ describe('a tool with an unbounded fee is rejected', () => {
   });
 
   it('covers each family', () => {
-    expect([gemini.length, responses.length, chat.length, interactions.length]).toEqual([15, 21, 19, 2]);
+    expect([gemini.length, responses.length, chat.length, interactions.length]).toEqual([18, 25, 23, 2]);
   });
 });

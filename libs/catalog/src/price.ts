@@ -42,6 +42,12 @@ const reportedTerm = z.union([
       when: z
         .strictObject({
           path: pointer.describe('The place of the other number in the reply.'),
+          plus: z
+            .array(pointer)
+            .optional()
+            .describe(
+              'Places of numbers that are added to it, such as cached tokens that are not among the input tokens.',
+            ),
           above: amount.optional().describe('The term counts only if the number is greater than this.'),
           up_to: amount.optional().describe('The term counts only if the number is at most this.'),
         })

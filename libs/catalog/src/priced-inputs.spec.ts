@@ -33,6 +33,39 @@ const longUse = {
 
 /** From the cheapest to the most expensive. */
 const inputs: PricedInput[] = [
+  {
+    // Tokens from the cache belong to the prompt, which therefore has more than 100,000 tokens: all cost five times as much.
+    model: 'anthropic/claude-haiku-5-5',
+    input: {
+      max_tokens: 256,
+      cache_control: { type: 'ephemeral' },
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }],
+        },
+      ],
+    },
+    listUsd: 0.01475,
+    reply: {
+      json: { usage: { input_tokens: 20_000, cache_read_input_tokens: 90_000, output_tokens: 100 } },
+    },
+    reserved: 0.62564,
+    billed: 0.01475,
+  },
+  {
+    // Above 272,000 tokens everything but the output costs twice as much, also what is kept in the cache for 12 hours.
+    model: 'openai/gpt-6.2-sol',
+    input: {
+      input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }],
+      max_output_tokens: 1000,
+      prompt_cache_options: { ttl: '12h' },
+    },
+    listUsd: 1.075,
+    reply: { json: { usage: longUse } },
+    reserved: 10.515,
+    billed: 1.075,
+  },
   { model: 'openai/tts-1', input: { input: text }, listUsd: 0.00054, reserved: 0.00054, billed: 0.00054 },
   {
     model: 'elevenlabs/multilingual-v2-aria',

@@ -25,6 +25,11 @@ const fresh: ReportedTerm = { at: '/input', minus: '/cached', micros: 2 };
 const cached: ReportedTerm = { at: '/cached', micros: 1, optional: true };
 const short: ReportedTerm = { at: '/output', when: { at: '/input', up_to: 200 }, micros: 10 };
 const long: ReportedTerm = { at: '/output', when: { at: '/input', above: 200 }, micros: 15 };
+const longPrompt: ReportedTerm = {
+  at: '/output',
+  when: { at: '/input', plus: ['/read', '/cached'], above: 200 },
+  micros: 15,
+};
 
 describe('the reported cost', () => {
   it.each<[string, ReportedTerm[], unknown, number | undefined]>([
@@ -73,6 +78,8 @@ describe('the reported cost', () => {
     ['the term of its range', [short, long], { input: 200, output: 3 }, 30],
     ['the term of the next range', [short, long], { input: 201, output: 3 }, 45],
     ['a range whose number is missing', [short, long], { output: 3 }, 30],
+    ['a range of several numbers', [longPrompt], { input: 100, cached: 100, output: 3 }, 0],
+    ['a range that several numbers reach', [longPrompt], { input: 100, cached: 101, output: 3 }, 45],
     ['a reply that is not JSON', [cost], 'cost: 3', undefined],
     ['nothing if there are no terms', [], { cost: 3 }, undefined],
   ])('is read from %s', (_what, terms, body, micros) =>

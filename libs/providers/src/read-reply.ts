@@ -119,7 +119,9 @@ function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
   const sum = sumOf(valuesAtTerm(json, term));
   if (sum === undefined) return undefined;
   const { when, minus, only } = term;
-  const deciding = (when && numberOf(valueAt(json, when.at))) ?? 0;
+  const deciding = when
+    ? [when.at, ...(when.plus ?? [])].reduce((total, at) => total + (numberOf(valueAt(json, at)) ?? 0), 0)
+    : 0;
   if (when && (deciding <= (when.above ?? -1) || deciding > (when.up_to ?? Infinity))) return 0;
   if (minus === undefined) return sum;
   const billedElsewhere = sumOf(valuesAtTerm(json, { at: minus, ...(minus.includes('*') && { only }) }));

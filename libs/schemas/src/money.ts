@@ -26,14 +26,14 @@ export const wholeMicros = (micros: number): number =>
  * One term of the cost in a provider's reply, times `micros`: the number at a pointer, the number in a header, or
  * the number of values at a place, where each element of a list and each different text counts once, but at most `most`. At a pointer, `*` adds up several numbers, `only` selects objects with these values,
  * `minus` subtracts another number (with `*`, only of the selected objects), and `when` makes the term zero outside
- * a range. If an `optional` number is missing, the term is zero.
+ * a range of a number, or of its sum with those at `plus`. If an `optional` number is missing, the term is zero.
  */
 export type ReportedTerm = (
   | {
       at: string;
       only?: Record<string, unknown>;
       minus?: string;
-      when?: { at: string; above?: number; up_to?: number };
+      when?: { at: string; plus?: string[]; above?: number; up_to?: number };
     }
   | { header: string }
   | { count: string; only?: Record<string, unknown>; most?: number }

@@ -27,6 +27,11 @@ const names: [VendorSide, string[]][] = [
       'gpt-5.5',
       'gpt-5.6-sol',
       'gpt-6-astra',
+      'gpt-6.1-sol',
+      'gpt-6.1-sol-2026-09-29',
+      'gpt-6.1-terra',
+      'gpt-6.2-sol',
+      'gpt-6.2-astra',
       'o1',
       'o3',
       'o3-2025-04-16',
@@ -37,6 +42,7 @@ const names: [VendorSide, string[]][] = [
   [
     anthropic,
     [
+      'claude-haiku-5-5',
       'claude-haiku-4-5',
       'claude-haiku-4-5-20251001',
       'claude-sonnet-4-5',
@@ -58,6 +64,8 @@ const names: [VendorSide, string[]][] = [
       'gemini-2.5-pro',
       'gemini-3.1-flash-lite',
       'gemini-3.5-flash',
+      'gemini-4-argon',
+      'gemini-4-hydrogen',
       'gemini-3.5-flash-lite',
       'gemini-3.6-flash',
       'gemini-3.7-flash',

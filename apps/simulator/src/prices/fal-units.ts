@@ -24,6 +24,8 @@ const endpoints: Readonly<Record<string, readonly [id: string, usd: number]>> = 
   'fal-ai/recraft/v3': ['fal/recraft-v3', 0.04],
   'fal-ai/veo3.1': ['fal/veo-3.1', 0.4],
   'fal-ai/veo3.1/fast': ['fal/veo-3.1-fast', 0.15],
+  'heygen/heygen-video': ['fal/heygen-video-text-to-video', 0.02],
+  'kling/v4': ['fal/kling-v4-text-to-video', 0.157],
   'minimax/h3-max': ['fal/h3-max', 0.05],
   'minimax/h3-max-turbo': ['fal/h3-max-turbo', 0.025],
   'openai/gpt-image-2': ['fal/fal-gpt-image-2', 1],

@@ -107,6 +107,9 @@ export const images: PriceList = {
   'byteplus/seedream-4-5-*': seedream(0.04),
   'byteplus/seedream-5-0-260128': seedream(0.035),
   'byteplus/seedream-5-0-flash-*': seedream(0.018),
+  'byteplus/seedream-5-5-*': (order) =>
+    order.choice('/size', { '1K': 0.02, '1.5K': 0.02, '2K': 0.035, '2048x2048': 0.035 }, '2K') +
+    0.008 * order.count('/image'),
   'byteplus/seedream-5-0-pro-*': (order) =>
     seedream(order.choice('/size', { '1K': 0.045, '2K': 0.09, '4K': 0.09 }, '2K'))(order) *
     order.choice('/layer_decomposition', { true: 0.5, false: 1 }, 'false'),
@@ -183,6 +186,11 @@ export const images: PriceList = {
     order.choice('/size', { '1024x1024': 1, '1536x1024': 1.5, '1024x1536': 1.5 }, '1536x1024'),
   'openai/gpt-image-2*': (order) =>
     order.units('/n', { usual: 1 }) * order.choice('/quality', gptQuality, 'auto'),
+  // Tokens of pictures of 1536x1024 and 4K, and of a picture of 1024x1024 whose quality the model chose.
+  'openai/gpt-image-2.6-*': (order) =>
+    order.units('/n', { usual: 1 }) *
+    order.choice('/quality', { low: 664, medium: 1353, high: 3337, auto: 5800 }, 'auto') *
+    0.00003,
   'qwen/qwen-image-3.0': byNumber('/parameters/n', 0.03),
   'qwen/qwen-image-3.0-pro': byNumber('/parameters/n', 0.075),
   'recraft/creative-upscale': flat(0.25),

@@ -9,6 +9,8 @@ interface Rates {
   writes: number;
   /** Higher prices for everything if the input has more than `above` tokens. */
   long?: { above: number; input: number; output: number };
+  /** How much more a token costs that is written to the cache, by the time for which it is kept. */
+  kept?: Readonly<Record<string, number>>;
 }
 
 const million = 1_000_000;
@@ -22,7 +24,15 @@ const tokensOf = (order: Order, rates: Rates, leading: readonly string[], writte
 };
 
 const claude =
-  (input: number, output: number, { reads = million, located = true } = {}): Bill =>
+  (
+    input: number,
+    output: number,
+    {
+      reads = million,
+      located = true,
+      long,
+    }: { reads?: number; located?: boolean; long?: Rates['long'] } = {},
+  ): Bill =>
   (order) => {
     const written = order.units('/max_tokens', { usual: 1 });
     const marks = [
@@ -38,7 +48,8 @@ const claude =
     const read = isLong ? 2 : isCached ? 1.25 : 1;
     const place = located ? order.choice('/inference_geo', { global: 1, us: 1.1 }, 'global') : 1;
     const leading = ['source', 'tools', 'mcp_servers', 'container'];
-    return place * tokensOf(order, { input, output, reads, writes: 0 }, leading, written, read);
+    const rates = { input, output, reads, writes: 0, ...(long && { long }) };
+    return place * tokensOf(order, rates, leading, written, read);
   };
 
 const referring = [
@@ -51,11 +62,15 @@ const referring = [
   'previous_response_id',
 ];
 
+/** OpenAI writes the input to its cache unless it is there already. */
+const cacheFactor = (order: Order, { kept }: Rates) =>
+  kept ? order.choice('/prompt_cache_options/ttl', kept, '30m') : 1;
+
 const responses =
   (rates: Rates): Bill =>
   (order) => {
     const written = order.units('/max_output_tokens', { usual: rates.writes, most: rates.writes });
-    return tokensOf(order, rates, referring, written);
+    return tokensOf(order, rates, referring, written, cacheFactor(order, rates));
   };
 
 /** The bill of a model by Chat Completions: the same tokens at the same rates, for several answers to one question. */
@@ -68,7 +83,8 @@ const chat =
     ] as const;
     const each = order.units(places, { usual: rates.writes, most: rates.writes });
     const leading = ['image_url', 'input_audio', 'audio', 'file', 'tools', 'functions'];
-    return tokensOf(order, rates, leading, each * order.units('/n', { usual: 1 }));
+    const written = each * order.units('/n', { usual: 1 });
+    return tokensOf(order, rates, leading, written, cacheFactor(order, rates));
   };
 
 const gpt = (input: number, output: number, reads: number, writes: number): Rates => ({
@@ -83,6 +99,11 @@ const gptLong = (input: number, output: number): Rates => {
   const long = { above: 272_000, input: input * 2, output: output * 1.5 };
   return { input, output, reads: 1_050_000, writes: 128_000, long };
 };
+
+const gptCached = (input: number, output: number): Rates => ({
+  ...gptLong(input, output),
+  kept: { '30m': 1.25, '12h': 2.5 },
+});
 
 const gptRates = {
   'openai/gpt-4.1': gpt(2, 8, 1_047_576, 32_768),
@@ -102,6 +123,10 @@ const gptRates = {
   'openai/gpt-6-astra': gptLong(10, 50),
   'openai/gpt-6-luna': gptLong(0.1, 0.5),
   'openai/gpt-6-sol': gptLong(2, 10),
+  'openai/gpt-6.1-sol': gptCached(2, 10),
+  'openai/gpt-6.1-terra': gptCached(1, 5),
+  'openai/gpt-6.2-astra': gptCached(8, 40),
+  'openai/gpt-6.2-sol': gptCached(2, 10),
   'openai/o1': gpt(15, 60, 200_000, 100_000),
   'openai/o1-pro': gpt(150, 600, 200_000, 100_000),
   'openai/o3': gpt(2, 8, 200_000, 100_000),
@@ -144,10 +169,10 @@ const gemini =
     );
   };
 
-const untilEndOf2026 =
-  (first: Bill, then: Bill): Bill =>
+const until =
+  (day: string, first: Bill, then: Bill): Bill =>
   (order) =>
-    (order.atMs < Date.parse('2027-01-01') ? first : then)(order);
+    (order.atMs < Date.parse(day) ? first : then)(order);
 
 /** Images, text and reasoning share the tokens of an answer, which has up to four images. */
 const geminiImage =
@@ -190,6 +215,7 @@ export const texts: PriceList = {
   'anthropic/claude-fable-*': claude(10, 50),
   'anthropic/claude-fable-5-2': claude(8, 40),
   'anthropic/claude-haiku-4-5-*': claude(1, 5, { reads: 200_000, located: false }),
+  'anthropic/claude-haiku-5-5': claude(0.1, 0.5, { long: { above: 100_000, input: 0.5, output: 2.5 } }),
   'anthropic/claude-opus-4-5-*': claude(5, 25, { reads: 200_000, located: false }),
   'anthropic/claude-opus-5-5': claude(4, 20),
   'anthropic/claude-opus-*': claude(5, 25),
@@ -218,9 +244,12 @@ export const texts: PriceList = {
   'vertexai/gemini-3.1-pro-preview': gemini(2, 12, { long: { above: 200_000, input: 4, output: 18 } }),
   'vertexai/gemini-3.5-flash': gemini(1.5, 9),
   'vertexai/gemini-3.5-flash-lite': gemini(0.3, 2.5),
-  'vertexai/gemini-3.6-flash': gemini(1.5, 7.5),
-  'vertexai/gemini-3.7-flash': untilEndOf2026(gemini(0.75, 3.75), gemini(1.5, 7.5)),
-  'vertexai/gemini-3.8-flash': untilEndOf2026(gemini(0.75, 3.75), gemini(1.5, 7.5)),
+  'vertexai/gemini-3.6-flash': until('2027-01-01', gemini(0.75, 3.75), gemini(1.5, 7.5)),
+  'vertexai/gemini-3.7-flash': until('2027-01-01', gemini(0.75, 3.75), gemini(1.5, 7.5)),
+  'vertexai/gemini-3.8-flash': until('2027-01-01', gemini(0.75, 3.75), gemini(1.5, 7.5)),
+  'vertexai/gemini-4-argon': until('2026-12-01', gemini(2, 10), gemini(4, 20)),
+  'vertexai/gemini-4-carbon': until('2026-12-01', gemini(2, 10), gemini(4, 20)),
+  'vertexai/gemini-4-hydrogen': gemini(1.5, 7.5),
   'vertexai/gemini-4-neon': gemini(3, 15),
   'vertexai/gemini-3-pro-image': geminiImage(
     { input: 2, output: 12, image: 120, reads: 65_536, writes: 32_768 },

@@ -142,6 +142,13 @@ export const videos: PriceList = {
   'fal/h3-max-turbo': perSecond({ usual: 5 }, { '480P': 0.025, '768P': 0.04 }, '768P'),
   'fal/hailuo-02-*': perSecond({ usual: 6 }, { '512P': 0.017, '768P': 0.045 }, '768P'),
   'fal/kling-video-*': (order) => 0.28 * order.units('/duration', { usual: 5, least: 5 }),
+  'fal/heygen-video-*': perSecond(
+    { usual: 5, least: 5 },
+    { '480p': 0.02, '768p': 0.02, '1080p': 0.06, '2k': 0.06 },
+    '768p',
+  ),
+  'fal/kling-v4-*': (order) =>
+    shots(order) * order.choice('/resolution', { '720p': 0.157, '1080p': 0.235 }, '1080p'),
   'fal/pixverse-*': (order) =>
     order.choice('/resolution', { '360p': 0.15, '540p': 0.15, '720p': 0.2, '1080p': 0.4 }, '720p') *
     order.choice('/duration', { 5: 1, 8: 2 }, '5'),
@@ -191,7 +198,7 @@ export const videos: PriceList = {
     { '1280x720': 0.09, '1920x1080': 0.13, '2560x1440': 0.19, '3840x2160': 0.3 },
     '3840x2160',
   ),
-  'ltx/ltx-2-5-pro': ltx({ '1280x720': 0.12, '1920x1080': 0.17, '3840x2160': 0.4 }, '3840x2160'),
+  'ltx/ltx-2-5-pro': ltx({ '1280x720': 0.12, '1920x1080': 0.17, '3840x2160': 0.39 }, '3840x2160'),
   'luma/ray-1-6': flat(0.35),
   'luma/ray-2': (order) =>
     order.choice('/resolution', { '540p': 0.3986, '720p': 0.7133, '1080p': 1.5874, '4k': 6.3706 }, '720p') *
