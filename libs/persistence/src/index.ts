@@ -77,9 +77,9 @@ export {
   measuredModels,
 } from './measured-models.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
+export { ProcessRecord } from './process-record.js';
 export {
   processName,
-  ProcessRecord,
   type ProviderKey,
   providerKeys,
   type RunningProcess,

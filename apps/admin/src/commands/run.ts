@@ -14,10 +14,10 @@ import { centsFromMicros, readSettings, routerErrorType, routerQueueStatus, stag
 import { Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
 import { attemptLines } from '../attempt-lines.js';
-import { knownModel } from '../known-models.js';
 import { answering, type Services } from '../open-database.js';
-import { requestId, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { requestId } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { aligned, table } from '../table.js';
 
 interface ListOptions {
@@ -34,11 +34,7 @@ interface ListOptions {
 /** The description of an id that names a run. */
 export const runOrCall = 'id of the run, or of an HTTP call that admitted or joined it';
 
-export const runCommands: CommandGroup = (program, desk) => {
-  const run = program
-    .command('run')
-    .description('Runs of all workspaces: list, show and cancel them, and redeliver their webhooks.');
-
+export const runCommands: CommandSetup = (run, desk) => {
   run
     .command('list')
     .description('List the runs of a workspace, newest first, or the stuck or failed runs of all workspaces.')
@@ -188,13 +184,17 @@ async function show(services: Services, runOrCallId: string): Promise<Answer> {
   };
 }
 
+/** Loads the catalog only here, because that takes longer than everything else. */
+const idOfModel = async (env: NodeJS.ProcessEnv, name: string): Promise<string> =>
+  (await import('../known-models.js')).knownModel(env, name);
+
 async function list(services: Services, options: ListOptions, env: NodeJS.ProcessEnv): Promise<Answer> {
   const { workspace, stuck, failed, hours, limit, status, errorType: bucket } = options;
   const { operator, workspaces, requests } = services;
   if (stuck) return operatorAnswer(await operator.stuck(600, { limit }));
   if (failed) return operatorAnswer(await operator.failed({ hours, bucket }, { limit }));
   if (workspace === undefined) throw new Error('Specify --workspace <name>, --stuck or --failed.');
-  const model = options.model === undefined ? undefined : await knownModel(env, options.model);
+  const model = options.model && (await idOfModel(env, options.model));
   const { id, name } = await workspaces.find(workspace);
   const filter = { model, bucket, stages: status && stagesOf(status) };
   return requestsAnswer(await requests.page(id, filter, { limit }), { id, name });
