@@ -68,6 +68,7 @@ export async function runProgram(
     answer: (answer) => void given.push(answer),
     print: async (text) => terminal.out(text),
     input: terminal.input ?? Readable.from([]),
+    tell: (text) => terminal.error(`${text}\n`),
     warn: (text) => terminal.error(`warning: ${text}\n`),
     status: terminal.status,
     takesLong: () => {
