@@ -13,7 +13,7 @@ import {
 import { centsFromMicros, readSettings, routerErrorType, routerQueueStatus, stagesOf } from '#schemas';
 import { Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
-import { attemptLines } from '../attempt-lines.js';
+import { attemptLines, webhookLines } from '../attempt-lines.js';
 import { answering, type Services } from '../open-database.js';
 import { requestId } from '../option-values.js';
 import { wholeNumber } from '../whole-number.js';
@@ -68,7 +68,9 @@ export const runCommands: CommandSetup = (run, desk) => {
 
   run
     .command('show')
-    .description('Show a run: its state, times and cost, and the provider calls that failed.')
+    .description(
+      'Show a run: its state, times and cost, the provider calls that failed, and the attempts of its webhook.',
+    )
     .argument('<id>', runOrCall, requestId)
     .action(answering(desk, show));
 
@@ -152,23 +154,18 @@ async function show(services: Services, runOrCallId: string): Promise<Answer> {
   const { requestId: runId, workspaceId: id } = detail;
   const found = await services.requests.find(id, runId);
   if (!found) throw unknown(runId);
-  const [webhook] = await services.webhooks.list({ runId, limit: 1 });
   const refund = await services.refunds.find(id, runId);
+  const operatorView = operatorRunDetailView(detail);
+  const { webhook: delivery } = operatorView;
   const document = {
-    ...requestDetailView(found, webhook),
-    ...operatorRunDetailView(detail),
+    ...requestDetailView(found),
+    ...operatorView,
     ...(refund && {
       refunded_cents: centsFromMicros(refund.amountMicros),
       refunded_at: refund.at.toISOString(),
     }),
   };
-  const {
-    workspace,
-    webhook: delivery,
-    provider_attempts: attempts,
-    provider_attempts_left_out: leftOut,
-    ...facts
-  } = document;
+  const { workspace, provider_attempts: attempts, provider_attempts_left_out: leftOut, ...facts } = document;
   const lines = Object.entries({ ...facts, workspace: workspace.name, webhook: delivery?.state ?? '-' });
   return {
     document,
@@ -180,6 +177,7 @@ async function show(services: Services, runOrCallId: string): Promise<Answer> {
         ]),
       ),
       ...(attempts.length === 0 ? [] : [attemptLines(attempts, leftOut)]),
+      ...(delivery === undefined || delivery.attempts.length === 0 ? [] : [webhookLines(delivery)]),
     ].join('\n'),
   };
 }
