@@ -140,7 +140,10 @@ async function cancel(services: Services, id: string, desk: Desk): Promise<Answe
   };
 }
 
-const unknown = (id: string) => new Error(`There is no run ${id}, or its records have expired.`);
+const unknown = (id: string) =>
+  new Error(
+    `There is no run ${id}, or its records have expired. A call that was refused made no run: search the gateways' log for its request_id.`,
+  );
 
 async function find({ operator }: Services, id: string) {
   const found = await operator.find(id);
