@@ -8,8 +8,11 @@ if (app === '--version') {
   process.stdout.write(`${releaseText}\n`);
   process.exit(0);
 }
-const main = new URL(`../dist/apps/${app}/src/main.js`, import.meta.url);
-if (!/^[a-z]+$/.test(app) || !existsSync(main)) {
+// Only the admin app is bundled.
+const main = ['bundle', 'src']
+  .map((folder) => new URL(`../dist/apps/${app}/${folder}/main.js`, import.meta.url))
+  .find((file) => /^[a-z]+$/.test(app) && existsSync(file));
+if (main === undefined) {
   process.stderr.write(`This image has no app "${app}": use gateway, worker or admin\n`);
   process.exit(2);
 }

@@ -29,11 +29,25 @@ if (process.argv.includes('--add')) {
   process.exit();
 }
 
+/** Files that were released before the rule for indexes. */
+const withSeveralIndexes = [
+  '1764100000001-key-indexes.sql',
+  '1764100000005-calls-of-runs.sql',
+  '1764100000006-audit-and-refunds.sql',
+  '1764100000010-list-indexes.sql',
+];
+const concurrentIndexes = (file) =>
+  readFileSync(path.join(folder, file), 'utf8').match(/CREATE (UNIQUE )?INDEX CONCURRENTLY/g)?.length ?? 0;
+
 const problems = [
   ...listed.flatMap(([released, file]) => {
     if (!files.includes(file)) return [`${file} was released and is missing`];
     return digest(file) === released ? [] : [`${file} was released and is frozen: write a new migration`];
   }),
+  // A file that is cut off begins again with its first index.
+  ...files
+    .filter((file) => concurrentIndexes(file) > 1 && !withSeveralIndexes.includes(file))
+    .map((file) => `${file} builds several indexes concurrently: write one file for each`),
   ...added.map((file) => `${file} is not listed: node scripts/check-migrations.mjs --add`),
   ...(names.join() === names.toSorted().join()
     ? []

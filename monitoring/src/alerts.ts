@@ -16,6 +16,14 @@ const maxBackupAgeSeconds = 26 * 3600;
 const noneReady = (app: 'gateway' | 'worker') =>
   `count(count_over_time(router_ready[1d])) unless on () max(router_ready{app="${app}"}) == 1 or absent_over_time(router_ready[1d])`;
 
+/** Leaves out what only echoes an outage: windows of minutes still show it after all processes are ready again. */
+const notAfterOutage = (expression: string) =>
+  `${expression} unless on () max(max_over_time(ALERTS{alertname=~"RouterNo(Gateway|Worker)Ready",alertstate="firing"}[20m])) > 0`;
+
+const restarts = 'max by (app, instance) (changes(router_process_start_time_seconds[30m]))';
+const ready = 'sum by (app) (router_ready)';
+const storeCalls = 'router_store_request_duration_seconds_count';
+
 /** Every alert has a section in docs/operations/alerts.md, and a test with data that makes it fire and data that does not. */
 export const alerts: readonly Alert[] = [
   {
@@ -34,6 +42,33 @@ export const alerts: readonly Alert[] = [
     dashboard: 'infrastructure',
     summary: 'No worker is ready: runs are admitted and wait.',
   },
+  {
+    name: 'RouterFewerReady',
+    // A quarter of the time at the lowest number of a scaler makes that number the usual one.
+    expression: `(${ready} > 0) < quantile_over_time(0.25, (${ready})[2d:10m] offset 30m)`,
+    holds: '30m',
+    severity: 'ticket',
+    dashboard: 'infrastructure',
+    summary: 'Only {{ $value }} processes of the {{ $labels.app }} are ready, fewer than usual.',
+  },
+  {
+    name: 'RouterProcessRestarts',
+    expression: `${restarts} > 3`,
+    holds: '0m',
+    severity: 'ticket',
+    dashboard: 'infrastructure',
+    summary:
+      'The {{ $labels.app }} {{ $labels.instance }} has started {{ $value }} times again within half an hour.',
+  },
+  {
+    name: 'RouterProcessKeepsRestarting',
+    expression: `${restarts} > 10`,
+    holds: '0m',
+    severity: 'page',
+    dashboard: 'infrastructure',
+    summary:
+      'The {{ $labels.app }} {{ $labels.instance }} has started {{ $value }} times again within half an hour.',
+  },
   ...budgetAlerts,
   {
     name: 'RouterConnectionsRefused',
@@ -47,7 +82,8 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterRunsWaitForWorkers',
-    expression: `max by (queue) (router_queue_oldest_job_age_seconds{queue=~"dispatch.*"}) > 120 unless on (queue) ${pausedProviders}`,
+    // While a worker holds a run for its next try, the run does not wait, which must not start the time again.
+    expression: `max by (queue) (max_over_time(router_queue_oldest_job_age_seconds{queue=~"dispatch.*"}[2m])) > 120 unless on (queue) ${pausedProviders}`,
     holds: '5m',
     severity: 'page',
     dashboard: 'queues',
@@ -164,17 +200,26 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterStoreFails',
-    expression:
-      'sum by (op) (rate(router_store_request_duration_seconds_count{result="unavailable"}[10m])) / sum by (op) (rate(router_store_request_duration_seconds_count[10m])) > 0.05',
+    expression: `sum by (op) (rate(${storeCalls}{result="unavailable"}[10m])) / sum by (op) (rate(${storeCalls}[10m])) > 0.05`,
     holds: '10m',
     severity: 'page',
     dashboard: 'assets',
     summary: 'The asset store fails {{ $value | humanizePercentage }} of its {{ $labels.op }} calls.',
   },
   {
+    name: 'RouterStoreDown',
+    // Few calls may fail by chance, and an object that is missing shows that the store answers.
+    expression: `sum by (op) (increase(${storeCalls}{result="unavailable"}[2m])) > 5 unless on (op) sum by (op) (increase(${storeCalls}{result!="unavailable"}[2m])) > 0`,
+    holds: '0m',
+    severity: 'page',
+    dashboard: 'assets',
+    summary: 'The asset store has answered no {{ $labels.op }} call for two minutes.',
+  },
+  {
     name: 'RouterPollsLate',
-    expression:
+    expression: notAfterOutage(
       'histogram_quantile(0.99, sum by (le) (rate(router_provider_poll_lateness_seconds_bucket[10m]))) > 5',
+    ),
     holds: '10m',
     severity: 'ticket',
     dashboard: 'queues',
@@ -207,7 +252,9 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterDatabasePoolExhausted',
-    expression: 'max by (app, pool) (avg_over_time(router_database_connections{state="waiting"}[5m])) > 1',
+    expression: notAfterOutage(
+      'max by (app, pool) (avg_over_time(router_database_connections{state="waiting"}[5m])) > 1',
+    ),
     holds: '5m',
     severity: 'ticket',
     dashboard: 'infrastructure',
@@ -287,11 +334,11 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterRetentionFails',
-    expression: 'sum by (step) (increase(router_retention_failures_total[15m])) > 0',
+    expression: 'sum(increase(router_retention_failures_total[15m])) > 0',
     holds: '1h',
     severity: 'ticket',
     dashboard: 'infrastructure',
-    summary: 'Retention has failed for an hour at the step "{{ $labels.step }}".',
+    summary: 'Retention has failed for an hour.',
   },
   {
     name: 'RouterLogLinesDropped',

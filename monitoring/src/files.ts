@@ -10,6 +10,7 @@ import { overview } from './dashboards/overview.js';
 import { providers } from './dashboards/providers.js';
 import { queues } from './dashboards/queues.js';
 import { registry } from './dashboards/registry.js';
+import { inhibitRules } from './inhibitions.js';
 import { build } from './panel.js';
 import { recordings } from './recordings.js';
 import { perEnvironment } from './scope.js';
@@ -88,6 +89,7 @@ export function monitoringFiles(addresses: Addresses = {}): ReadonlyMap<string, 
   return new Map([
     ['monitoring/rules.yaml', yaml(rules)],
     ['monitoring/prometheus-rule.yaml', yaml(prometheusRule)],
+    ['monitoring/alertmanager.yaml', yaml({ inhibit_rules: inhibitRules })],
     ...Object.entries(dashboards).map(
       ([name, dashboard]) =>
         [

@@ -1,7 +1,8 @@
 /** The labels that tell one installation from another. Prometheus sets them, not the apps. */
 export const environment = ['namespace', 'cluster'] as const;
 
-const ours = /^router[_:]/;
+/** `ALERTS` are those of our rules, so they are chosen by name. */
+const ours = /^(router[_:]|ALERTS$)/;
 const listed = environment.join(', ');
 
 /** Strings, label matchers, ranges and label lists are single parts, so that nothing inside them is taken for a name. */

@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createDatabase } from '../harness/index.js';
+import { commandGroups } from '../../apps/admin/src/command-groups.js';
+import { runProgram } from '../../apps/admin/src/program.js';
+import { readMigrations } from '../../libs/persistence/src/migrations.js';
+import { makeFirstRelease } from '../../libs/persistence/src/testing/first-release.js';
+import { createDatabase, longTimeouts, waitFor } from '../harness/index.js';
 import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
@@ -22,6 +26,61 @@ describe('admin migrate', () => {
         "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace",
       ),
     ).toEqual([]);
+  });
+
+  it('shows with --plan what is missing, and changes nothing', async () => {
+    const plan = await answerOf<{ migrations: { name: string; tables: object[] }[]; functions: boolean }>(
+      env,
+      'migrate',
+      '--plan',
+    );
+    expect(plan.functions).toBe(true);
+    expect(plan.migrations.map(({ name }) => name)).toEqual(
+      readMigrations().map((Migration) => new Migration().name),
+    );
+    expect(plan.migrations[0]?.tables).toContainEqual({ name: 'workspace', rows: 0 });
+    expect((await runAdmin(env, 'migrate', '--plan')).out).toMatch(
+      /ListIndexes\d+ +without .*audit_record \(0\)/,
+    );
+    expect((await runAdmin(env, 'workspace', 'list')).code).toBe(1);
+  });
+
+  it.each([
+    ['keeps a table', 'BEGIN; LOCK workspace IN ACCESS SHARE MODE'],
+    ['is older than an index that is built', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT txid_current()'],
+  ])('says which transaction it waits for, if one %s', async (_what, statements) => {
+    const own = await createDatabase();
+    await tell(own.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await makeFirstRelease(own.url);
+    await tell(
+      own.url,
+      `INSERT INTO workspace (id, name) SELECT gen_random_uuid(), n::text FROM generate_series(1, 50) AS n; ANALYZE`,
+    );
+    const holder = new Client({ connectionString: own.url });
+    await holder.connect();
+    await holder.query(statements);
+    const { rows } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    let said = '';
+    const error = (text: string) => void (said += text);
+    const words = ['--env-file', '/dev/null', 'migrate'];
+    const migrating = runProgram(
+      commandGroups,
+      words,
+      { ...longTimeouts, DATABASE_URL: own.url },
+      { out: () => {}, error },
+    );
+    await waitFor(async () => said.includes(`waits for the transactions of pid ${rows[0]?.pid}\n`), {
+      what: 'the pid to be said',
+      withinMs: 30_000,
+    });
+    await holder.end();
+    expect(await migrating).toBe(0);
+    expect(said).toMatch(/^\w+ begins: .*\n/);
+    expect(said).toContain('workspace (about 50 rows)');
+    const [begun, ended] = [/ begins: /g, / took [\d.]+ s\n/g].map((each) => said.match(each)?.length);
+    expect(begun).toBe(readMigrations().length - 1);
+    expect(ended).toBe(begun);
+    await own.drop();
   });
 
   it('needs only one connection', async () => {

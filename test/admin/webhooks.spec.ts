@@ -55,6 +55,22 @@ describe('admin webhook', () => {
     );
   });
 
+  it('are explained by their run', async () => {
+    expect(await answerOf(env, 'run', 'show', runs.givenUp)).toMatchObject({
+      webhook: {
+        state: 'given_up',
+        url,
+        attempts: [{ at: called().at, duration_ms: 40, problem: 'answered HTTP 500' }],
+      },
+    });
+    const { out } = await runAdmin(env, 'run', 'show', runs.givenUp);
+    expect(out).toMatch(/^webhook +given_up$/m);
+    expect(out).toContain(
+      `webhook attempts at ${url}\n  ${called().at}  no answer after 40 ms: answered HTTP 500\n`,
+    );
+    expect(JSON.stringify(await answerOf(env, 'run', 'show', runs.givenUp))).not.toContain('payload');
+  });
+
   it('lists webhooks, newest first, and filters by workspace, state and number', async () => {
     expect(idsOf(await listed())).toEqual([runs.other, runs.givenUp, runs.delivered]);
     expect(idsOf(await listed('--workspace', 'acme'))).toEqual([runs.givenUp, runs.delivered]);

@@ -88,7 +88,7 @@ describe('synchronous calls and streams', () => {
     });
     process.stderr.write(`130 streams of one workspace: ${open.length} open\n`);
     for (const each of [...open, response]) each.destroy();
-    expect(statuses).toEqual(Array.from({ length: 130 }, (_, nth) => (nth < 100 ? 200 : 503)));
+    expect(statuses).toEqual(Array.from({ length: 130 }, (_, nth) => (nth < 100 ? 200 : 429)));
     expect(status).toBe(200);
   });
 });

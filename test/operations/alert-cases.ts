@@ -64,6 +64,38 @@ export const alertCases: Record<string, Case> = {
       'router_ready{app="worker",instance="c"}': '1x20',
     },
   },
+  RouterFewerReady: {
+    at: '5h',
+    fires: {
+      'router_ready{app="gateway",instance="a"}': '1x320',
+      'router_ready{app="gateway",instance="b"}': '1x240 stale',
+      'router_ready{app="worker",instance="c"}': '1x320',
+    },
+    rests: {
+      // A scaler took the third away, as for a third of the time before.
+      'router_ready{app="worker",instance="a"}': '1x320',
+      'router_ready{app="worker",instance="b"}': '1x80 stale _x80 1x80 stale',
+      // All are gone, which is another alert.
+      'router_ready{app="gateway",instance="c"}': '1x240 0x80',
+      // A rollout.
+      'router_ready{app="gateway",instance="d"}': '1x290 0x10 1x20',
+    },
+  },
+  RouterProcessRestarts: {
+    at: '40m',
+    fires: {
+      'router_process_start_time_seconds{app="gateway",instance="a"}': '1x20 2x2 3x2 4x2 5x30',
+    },
+    rests: {
+      'router_process_start_time_seconds{app="gateway",instance="a"}': '1x15 2x10 3x10 4x30',
+      'router_process_start_time_seconds{app="gateway",instance="b"}': '1x15 2x10 3x10 4x30',
+    },
+  },
+  RouterProcessKeepsRestarting: {
+    at: '40m',
+    fires: { 'router_process_start_time_seconds{app="worker",instance="a"}': '1x20 2+1x11 13x20' },
+    rests: { 'router_process_start_time_seconds{app="worker",instance="a"}': '1x20 2+1x8 11x20' },
+  },
   RouterErrorBudgetBurnsFast: {
     at: '30m',
     fires: calls('0+2x30', '0+98x30'),
@@ -91,7 +123,11 @@ export const alertCases: Record<string, Case> = {
   },
   RouterRunsWaitForWorkers: {
     at: '20m',
-    fires: { 'router_queue_oldest_job_age_seconds{queue="dispatch-fal"}': '0+30x20' },
+    fires: {
+      // A run that is tried again and again: it does not wait while a worker holds it.
+      'router_queue_oldest_job_age_seconds{queue="dispatch-fal"}':
+        '0 60 120 180 stale 300 360 stale 480 540 stale 660 stale 780 840 stale 960 stale 1080 1140 1200',
+    },
     rests: {
       'router_queue_oldest_job_age_seconds{queue="dispatch-fal"}': '119x20',
       'router_queue_oldest_job_age_seconds{queue="parked"}': '0+60x20',
@@ -220,10 +256,32 @@ export const alertCases: Record<string, Case> = {
       'router_store_request_duration_seconds_count{op="get",result="not_found"}': '0+50x30',
     },
   },
+  RouterStoreDown: {
+    at: '15m',
+    fires: {
+      'router_store_request_duration_seconds_count{op="put",result="ok"}': '0+9x10 90x10',
+      'router_store_request_duration_seconds_count{op="put",result="unavailable"}': '0x10 9+9x10',
+      'router_store_request_duration_seconds_count{op="get",result="ok"}': '0+9x20',
+    },
+    rests: {
+      'router_store_request_duration_seconds_count{op="put",result="ok"}': '0+9x20',
+      'router_store_request_duration_seconds_count{op="put",result="unavailable"}': '0x10 9+9x10',
+      // The store answers that an object is missing.
+      'router_store_request_duration_seconds_count{op="get",result="not_found"}': '0+1x20',
+      'router_store_request_duration_seconds_count{op="get",result="unavailable"}': '0x10 9+9x10',
+      // A single call.
+      'router_store_request_duration_seconds_count{op="delete",result="unavailable"}': '0x13 1x10',
+    },
+  },
   RouterPollsLate: {
     at: '30m',
     fires: late('router_provider_poll_lateness_seconds', '0+50x30', '0+100x30'),
-    rests: late('router_provider_poll_lateness_seconds', '0+100x30', '0+100x30'),
+    rests: {
+      ...late('router_provider_poll_lateness_seconds', '0+50x30', '0+100x30'),
+      // The workers were not ready until ten minutes ago.
+      'router_ready{app="worker",instance="a"}': '1x4 0x14 1x20',
+      'router_ready{app="gateway",instance="b"}': '1x40',
+    },
   },
   RouterReconcilerRequeues: {
     at: '40m',
@@ -246,6 +304,9 @@ export const alertCases: Record<string, Case> = {
     rests: {
       'router_database_connections{app="gateway",pool="work",state="waiting"}':
         '0 4 0 0 0 0 0 2 0 0 0 0 0 1 0 0 0 0 0 0',
+      'router_database_connections{app="worker",pool="work",state="waiting"}': '9x20',
+      'router_ready{app="worker",instance="a"}': '1x2 0x9 1x10',
+      'router_ready{app="gateway",instance="b"}': '1x20',
       'router_database_connections{app="gateway",pool="work",state="busy"}': '8x20',
     },
   },

@@ -4,6 +4,7 @@ import { Metrics } from '#observability';
 import { parse } from 'yaml';
 import { alerts } from '../../monitoring/src/alerts.js';
 import { dashboards, monitoringFiles } from '../../monitoring/src/files.js';
+import { inhibitions } from '../../monitoring/src/inhibitions.js';
 import { recordings } from '../../monitoring/src/recordings.js';
 import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
@@ -68,6 +69,13 @@ describe('monitoring', () => {
       };
     });
     expect(told).toEqual(alerts.map(({ name, severity }) => ({ name, severity, steps: true })));
+  });
+
+  it('silences only alerts that exist, and none by itself', () => {
+    for (const { while: source, silent } of inhibitions) {
+      expect(names).toEqual(expect.arrayContaining([source, ...silent]));
+      expect(silent).not.toContain(source);
+    }
   });
 
   it('links alerts only to absolute addresses', () => {

@@ -186,7 +186,7 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
 
   it('migrates before anything else starts', () => {
     const job = named(manifests, 'Job', 'migrate') as Workload;
-    expect(only(job.spec.template.spec).args).toEqual(['admin', '--timeout-seconds', '540', 'migrate']);
+    expect(only(job.spec.template.spec).args).toEqual(['admin', 'migrate']);
     // The next release applies it again.
     expect(job.spec).toMatchObject({ ttlSecondsAfterFinished: 3600 });
   });

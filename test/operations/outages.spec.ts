@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { inhibitions } from '../../monitoring/src/inhibitions.js';
 import { textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
 import { prod, type Series, staging, testRules, within } from './promtool.js';
@@ -144,7 +145,7 @@ const outages: readonly Outage[] = [
       'router_store_request_duration_seconds_count{app="worker",instance="w",op="put",result="unavailable"}':
         begins(30),
     },
-    fires: [[300], [720, 'RouterStoreFails']],
+    fires: [[90], [165, 'RouterStoreDown'], [720, 'RouterStoreDown', 'RouterStoreFails']],
   },
   {
     what: 'a provider is down',
@@ -188,6 +189,18 @@ describeWith('outages beside an installation without one', () => {
     expect(output).not.toContain('FAILED');
     expect(status).toBe(0);
   });
+
+  it.each(outages.filter(({ fires }) => fires.some(([, ...names]) => names.length > 1)))(
+    'when $what, Alertmanager tells it once',
+    ({ fires }) => {
+      for (const [, ...names] of fires.filter(([, ...each]) => each.length > 0)) {
+        const silent = inhibitions
+          .filter(({ while: source }) => names.includes(source))
+          .flatMap((each) => each.silent);
+        expect(names.filter((name) => !silent.includes(name))).toHaveLength(1);
+      }
+    },
+  );
 
   it('are listed in the runbook with their alerts', () => {
     const rows = textOf('docs/operations/alerts.md').matchAll(/^\| (\w.*?) +\| (.*?) +\|$/gm);

@@ -1,16 +1,9 @@
 import { hostname, userInfo } from 'node:os';
 import { z } from 'zod';
-
-/** 1 to 128 printable characters. Invisible ones could make one person look like another. */
-export const personName = z
-  .string()
-  .regex(
-    /^(?!\p{Zs})[^\p{C}\p{Zl}\p{Zp}]{1,128}(?<!\p{Zs})$/u,
-    'must be 1 to 128 printable characters, without a space at the beginning or end',
-  );
+import { personName, personNameRule } from './person-name.js';
 
 export const actorSettings = {
-  ADMIN_ACTOR: personName.optional().meta({
+  ADMIN_ACTOR: z.string().regex(personName, personNameRule).optional().meta({
     description:
       'The person who runs a command of `admin`, for the record of operators’ actions. The option `--as` overrides it. The user and host of the process are recorded too.',
     example: 'alice',

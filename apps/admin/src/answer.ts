@@ -16,6 +16,8 @@ export interface Desk {
   print: (text: string) => Promise<void>;
   /** Standard input, for commands that are not given a file. */
   readonly input: AsyncIterable<Buffer | string>;
+  /** Prints one line on standard error at once, about work that takes long. */
+  tell: (text: string) => void;
   /** Prints a warning of one line on standard error, in addition to the answer. */
   warn: (text: string) => void;
   /** Shows the progress of the command. Absent if standard error is not a terminal. */

@@ -1,9 +1,8 @@
-import { showSourceLines } from '#observability';
+// First, because decorators use it. In the bundle nothing else loads it in time.
+import 'reflect-metadata';
 import { askTerminal } from './confirm.js';
 import { commandGroups } from './command-groups.js';
 import { runProgram } from './program.js';
-
-showSourceLines();
 
 // If the reader closes the pipe early, the failed write rejects, so the event itself is ignored.
 process.stdout.on('error', () => {});

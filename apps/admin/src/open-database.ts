@@ -75,7 +75,10 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
     },
     actions: new OperatorActionReader(database),
     operator,
-    runDetails: new OperatorRunReader(database, operator, new AttemptRepository(database), pauses),
+    get runDetails() {
+      const attempts = new AttemptRepository(database);
+      return new OperatorRunReader(database, operator, attempts, pauses, this.webhooks);
+    },
     refunds: new RefundRepository(database),
     overshoots: new OvershootRepository(database),
     pauses,

@@ -6,11 +6,11 @@ import {
   globs,
   instant,
   line,
-  personOption,
   scopeList,
-  wholeNumber,
   workspaceName,
 } from './option-values.js';
+import { personOption } from './person-name.js';
+import { wholeNumber } from './whole-number.js';
 
 describe('wholeNumber', () => {
   it('accepts the bounds', () => {

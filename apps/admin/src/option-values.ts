@@ -16,20 +16,7 @@ import {
   usageGrouping,
 } from '#schemas';
 import { InvalidArgumentError } from 'commander';
-import { personName } from './actor.js';
-
-/** The columns are 32-bit integers. */
-const maxCount = 2 ** 31 - 1;
-
-/** A whole number within the bounds. Anything else is a usage error that names them. */
-export const wholeNumber =
-  (min: number, max = maxCount) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (!/^-?\d+$/.test(text) || value < min || value > max)
-      throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
-    return value;
-  };
+import { wholeNumber } from './whole-number.js';
 
 /** Whole US cents, converted to micro-dollars. */
 export const centsToMicros =
@@ -155,13 +142,6 @@ export function keyId(text: string): string {
 export function httpUrl(text: string): string {
   if (!/^https?:\/\/[^\s]+$/.test(text) || !URL.canParse(text))
     throw new InvalidArgumentError('Expected an http or https URL.');
-  return text;
-}
-
-/** The name of a person who runs commands. */
-export function personOption(text: string): string {
-  const [problem] = personName.safeParse(text).error?.issues ?? [];
-  if (problem !== undefined) throw new InvalidArgumentError(`It ${problem.message}.`);
   return text;
 }
 

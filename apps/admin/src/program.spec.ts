@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Argument, Option } from 'commander';
 import type { Answer } from './answer.js';
-import { type CommandGroup, runProgram } from './program.js';
+import { type CommandGroup, type CommandSetup, runProgram } from './program.js';
 
-async function run(group: CommandGroup, ...words: string[]) {
+async function run(groups: CommandGroup | CommandGroup[], ...words: string[]) {
   const written = { out: '', error: '' };
   const code = await runProgram(
-    [group],
+    [groups].flat(),
     words,
     {},
     {
@@ -21,38 +21,48 @@ async function run(group: CommandGroup, ...words: string[]) {
   return { code, ...written };
 }
 
-const answering =
-  (answer: Answer): CommandGroup =>
-  (program, desk) => {
-    program
-      .command('show')
-      .requiredOption('--of <name>')
-      .action(() => desk.answer(answer));
-  };
+const group = (name: string, setUp: CommandSetup): CommandGroup => ({
+  name,
+  description: `The command ${name}.`,
+  load: async () => setUp,
+});
+
+const answering = (answer: Answer) =>
+  group('show', (command, desk) => {
+    command.requiredOption('--of <name>').action(() => desk.answer(answer));
+  });
 
 const fine: Answer = { document: { found: [1] }, text: 'one' };
 
-const failing: CommandGroup = (program) => {
-  program.command('fail').action(() => Promise.reject(new Error('no\nluck')));
-};
+const failing = group('fail', (command) => {
+  command.action(() => Promise.reject(new Error('no\nluck')));
+});
 
-const endless: CommandGroup = (program) => {
-  program.command('wait').action(() => new Promise<void>(() => {}));
-};
+const endless = group('wait', (command) => {
+  command.action(() => new Promise<void>(() => {}));
+});
 
-const paint: CommandGroup = (program, desk) => {
-  program
-    .command('paint')
+const paint = group('paint', (command, desk) => {
+  command
     .addArgument(new Argument('<color>').choices(['red', 'purple']))
     .addOption(new Option('--shape <shape>').choices(['circle', 'square']))
     .action((color, { shape }) => desk.answer({ document: {}, text: `${color} ${shape}` }));
-};
+});
 
-const who: CommandGroup = (program, desk) => {
-  program.command('who').action(() => {
+const who = group('who', (command, desk) => {
+  command.action(() => {
     desk.answer({ document: {}, text: desk.env['ADMIN_ACTOR'] ?? '' });
   });
+});
+
+const never: CommandGroup = {
+  ...group('never', () => {}),
+  load: () => Promise.reject(new Error('it was loaded')),
 };
+
+const nested = group('outer', (command) => {
+  command.command('inner').description('The command inside.');
+});
 
 describe('runProgram', () => {
   afterEach(() => void jest.useRealTimers());
@@ -122,6 +132,23 @@ describe('runProgram', () => {
     expect(code).toBe(0);
     expect(out).toContain('Usage: admin');
   });
+
+  it('loads no command that is not chosen, and lists each with its description', async () => {
+    const { code, out } = await run([never, answering(fine)], '--help');
+    expect(code).toBe(0);
+    expect(out).toMatch(/never +The command never\.\n +show +The command show\./);
+    expect(await run([never, answering(fine)], 'show', '--of', 'a')).toMatchObject({ code: 0, out: 'one\n' });
+    expect(await run(never, 'never')).toMatchObject({ code: 1, error: 'error: it was loaded\n' });
+  });
+
+  it.each([[['help', 'outer']], [['outer', '--help']], [['--timeout-seconds', '9', 'help', 'outer']]])(
+    'describes the chosen command for %j',
+    async (words) => {
+      const { code, out } = await run([never, nested], ...words);
+      expect(code).toBe(0);
+      expect(out).toMatch(/Usage: admin outer.*The command outer\..*inner +The command inside\./s);
+    },
+  );
 
   it('gives up on a command that takes too long', async () => {
     jest.useFakeTimers();

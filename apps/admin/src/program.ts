@@ -4,12 +4,20 @@ import { Readable } from 'node:stream';
 import { type Answer, type Desk, printed } from './answer.js';
 import { confirmed } from './confirm.js';
 import { withEnvironmentFile } from './environment.js';
-import { failureLine } from './failure-line.js';
-import { personOption, wholeNumber } from './option-values.js';
+import { personOption } from './person-name.js';
 import { suggestChoices } from './suggested-choices.js';
+import { wholeNumber } from './whole-number.js';
 
-/** Adds a group of commands to the program. */
-export type CommandGroup = (program: Command, desk: Desk) => void;
+/** A command of the program, with the commands below it. */
+export interface CommandGroup {
+  name: string;
+  description: string;
+  /** Imports the modules of the command, which take longer than everything else, so only the chosen one is loaded. */
+  load: () => Promise<CommandSetup>;
+}
+
+/** Adds options, an action or further commands to a command. */
+export type CommandSetup = (command: Command, desk: Desk) => void;
 
 /** The input and output of the program. Only printed answers wait for their reader. */
 interface Terminal {
@@ -60,14 +68,25 @@ export async function runProgram(
     answer: (answer) => void given.push(answer),
     print: async (text) => terminal.out(text),
     input: terminal.input ?? Readable.from([]),
+    tell: (text) => terminal.error(`${text}\n`),
     warn: (text) => terminal.error(`warning: ${text}\n`),
     status: terminal.status,
     takesLong: () => {
       if (program.getOptionValueSource('timeoutSeconds') === 'default') limit.set(longSeconds);
     },
   };
-  for (const group of groups) group(program, desk);
-  suggestChoices(program);
+  for (const { name, description } of groups) program.command(name).description(description);
+  program.hook('preSubcommand', async (_program, command) => {
+    const setUp = await groups.find(({ name }) => name === command.name())?.load();
+    setUp?.(command, desk);
+    suggestChoices(command);
+  });
+  // Commander's own help command describes a command before it is loaded.
+  program
+    .helpCommand(false)
+    .command('help [command...]')
+    .description('display help for a command')
+    .action(async (path: string[]) => void (await program.parseAsync([...path, '--help'], { from: 'user' })));
   try {
     const work = program.parseAsync(words, { from: 'user' });
     if (!limit.isSet) limit.set(options().timeoutSeconds);
@@ -76,6 +95,7 @@ export async function runProgram(
   } catch (error) {
     // Commander has already reported the usage error or printed the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const { failureLine } = await import('./failure-line.js');
     terminal.error(`${failureLine(error)}\n`);
     return 1;
   }

@@ -7,7 +7,7 @@ export const checkout = findCheckout(path.dirname(fileURLToPath(import.meta.url)
 
 /** The built main file of an app, or another of its programs. Apps run as processes; none imports another. */
 export const appMain = (name: string, file = 'main.js', from = checkout): string =>
-  path.join(from, 'dist', 'apps', name, 'src', file);
+  path.join(from, 'dist', 'apps', name, name === 'admin' ? 'bundle' : 'src', file);
 
 function findCheckout(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;

@@ -9,6 +9,7 @@
 {{- $labels := dict "app.kubernetes.io/part-of" "model-router" -}}
 {{- $annotations := dict -}}
 {{- if eq $name "migrate" -}}
+  {{- with $app.activeDeadlineSeconds -}}{{- $_ := set $spec "activeDeadlineSeconds" (int .) -}}{{- else -}}{{- $_ := unset $spec "activeDeadlineSeconds" -}}{{- end -}}
   {{- include "hook" (dict "root" .root "object" .object "weight" "0" "delete" "before-hook-creation,hook-succeeded") -}}
   {{- if $values.trial.enabled -}}{{- $_ := set .object.metadata "name" (printf "migrate-%d" .root.Release.Revision) -}}{{- end -}}
 {{- else -}}

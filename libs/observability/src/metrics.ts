@@ -53,7 +53,7 @@ export class Metrics {
   // Admission.
   readonly refusals = this.counter(
     'router_admission_rejections_total',
-    'Runs rejected at admission, by the limit that was reached.',
+    'Calls rejected because of what their workspace may have in flight or spend, by the limit that was reached.',
     ['reason'],
   );
   readonly admissionSeconds = this.histogram(

@@ -4,19 +4,19 @@ import path from 'node:path';
 /** The version of this build, and the commit from which it was made. */
 interface Release {
   version: string;
-  /** The git commit, with `-dirty` if files differed from it; `unknown` in the sources. */
+  /** The git commit, with `-dirty` if files differed from it; `unknown` before the first build. */
   revision: string;
-  /** The time of the commit, so that the same commit gives the same build; `unknown` in the sources. */
+  /** The time of the commit, so that the same commit gives the same build; `unknown` before the first build. */
   builtAt: string;
 }
 
 /** The part of a release that git or the builder states. */
 export type Source = Omit<Release, 'version'>;
 
-/** `npm run build` writes it beside the compiled file. */
-export const sourceFile = path.join(import.meta.dirname, 'release.json');
 export const unknown: Source = { revision: 'unknown', builtAt: 'unknown' };
 export const root = packageFolder(import.meta.dirname);
+/** `npm run build` writes it. */
+export const sourceFile = path.join(root, 'dist/libs/observability/src/release.json');
 
 export const release: Release = {
   version: String(

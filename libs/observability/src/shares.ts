@@ -41,6 +41,11 @@ export class Shares {
     return (this.heldBy.get(holder) ?? 0) < Math.max(equal, Math.min(few, this.max / 4));
   }
 
+  /** Whether the holder holds more than all others together, so that its own use is why nothing is left for it. */
+  holdsMost(holder: string): boolean {
+    return (this.heldBy.get(holder) ?? 0) > this.held / 2;
+  }
+
   giveBack(holder: string, amount = 1): void {
     if (amount > 0) this.count(holder, (this.heldBy.get(holder) ?? 0) - amount, -amount);
   }

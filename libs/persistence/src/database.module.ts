@@ -32,7 +32,7 @@ import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProviderReader } from './provider-reader.js';
 import { OvershootRepository } from './overshoot.repository.js';
 import { ProviderSurpriseRepository } from './provider-surprise.repository.js';
-import { ProcessRecord } from './processes.js';
+import { ProcessRecord } from './process-record.js';
 import { NodeReader } from './registry/node-reader.js';
 import { RefundRepository } from './refund.repository.js';
 import { RequestReader } from './request-reader.js';

@@ -77,10 +77,10 @@ export {
   type MeasuredModel,
   measuredModels,
 } from './measured-models.js';
-export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
+export { migrate, type Migrated, type PlannedMigration, planMigration, schemaIsCurrent } from './migrate.js';
+export { ProcessRecord } from './process-record.js';
 export {
   processName,
-  ProcessRecord,
   type ProviderKey,
   providerKeys,
   type RunningProcess,

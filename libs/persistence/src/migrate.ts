@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { functions, functionsDigest, functionsRevision } from './functions.js';
 import { advisoryLocks } from './locks.js';
+import { type MigrationObserver, MigrationProgress, rowsOf } from './migration-progress.js';
 import { schemaFirst, SqlMigration } from './migrations.js';
+import { isLockError } from './sql-errors.js';
 
-/** Postgres' error codes if a lock was not granted in time, and if waiting for it would have been a deadlock. */
-const lockErrors: readonly (string | undefined)[] = ['55P03', '40P01'];
 const maxAttempts = 60;
 const pauseMs = 1000;
 /** Another migrator may build an index of a large table. */
@@ -22,8 +22,9 @@ export interface Migrated {
 }
 
 /** Brings the schema up to date. Safe to run concurrently, and from a release that is older than the schema. */
-export async function migrate(dataSource: DataSource): Promise<Migrated> {
+export async function migrate(dataSource: DataSource, observer?: MigrationObserver): Promise<Migrated> {
   const runner = dataSource.createQueryRunner();
+  runner.data = { progress: observer && new MigrationProgress(observer) };
   try {
     await takeMigrationLock(runner);
     const before = await schemaState(dataSource, runner);
@@ -37,6 +38,36 @@ export async function migrate(dataSource: DataSource): Promise<Migrated> {
     await runner.query(`SELECT pg_advisory_unlock(${advisoryLocks.migration})`).catch(() => {});
     await runner.release();
   }
+}
+
+/** A migration that is missing. */
+export interface PlannedMigration {
+  name: string;
+  /** Whether it is one transaction. Otherwise it builds indexes concurrently. */
+  transaction: boolean;
+  /** The tables that it changes or creates, and their estimated numbers of rows. */
+  tables: { name: string; rows: number }[];
+}
+
+/** Returns the work of `migrate` and changes nothing. */
+export async function planMigration(
+  dataSource: DataSource,
+): Promise<{ migrations: PlannedMigration[]; functions: boolean }> {
+  const state = await schemaState(dataSource);
+  const missing = dataSource.migrations.filter(
+    (each): each is SqlMigration => each instanceof SqlMigration && !state.migrations.has(each.name),
+  );
+  const query = async <Row extends object>(text: string, values?: unknown[]) =>
+    dataSource.query<Row[]>(text, values);
+  const rows = await rowsOf([...new Set(missing.flatMap(({ tables }) => tables))], { query });
+  return {
+    migrations: missing.map(({ name, transaction, tables }) => ({
+      name,
+      transaction,
+      tables: tables.map((table) => ({ name: table, rows: rows.get(table) ?? 0 })),
+    })),
+    functions: isOlder(state),
+  };
 }
 
 /**
@@ -77,7 +108,7 @@ async function untilLocked<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!lockErrors.includes((error as { code?: string }).code)) throw error;
+      if (!isLockError(error)) throw error;
       if (attempt === maxAttempts)
         throw new StartupError(
           'Transactions have kept tables locked for a minute. End them (see pg_stat_activity), then run "admin migrate" again.',
@@ -98,8 +129,7 @@ async function runPending(dataSource: DataSource, runner: QueryRunner): Promise<
  * Replaces the functions in one transaction, which keeps no caller waiting. False if the database has these or newer ones.
  */
 async function replaceFunctions(before: SchemaState, runner: QueryRunner): Promise<boolean> {
-  if (before.revision > functionsRevision) return false;
-  if (before.revision === functionsRevision && before.functionsDigest === functionsDigest) return false;
+  if (!isOlder(before)) return false;
   await runner.manager.transaction(async (manager) => {
     await manager.query(schemaFirst);
     for (const statements of functions) await manager.query(statements);
@@ -111,6 +141,10 @@ async function replaceFunctions(before: SchemaState, runner: QueryRunner): Promi
   });
   return true;
 }
+
+/** Whether the database has older functions than this program, or others of the same revision. */
+const isOlder = ({ revision, functionsDigest: digest }: SchemaState): boolean =>
+  revision < functionsRevision || (revision === functionsRevision && digest !== functionsDigest);
 
 interface SchemaState {
   /** The names of the migrations that ran. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { packageRoot } from '#schemas';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { MigrationProgress } from './migration-progress.js';
 
 /** The compiler does not copy SQL, so sources and build output read the same files. */
 export const migrationsFolder = path.join(packageRoot(), 'libs/persistence/src/migrations');
@@ -39,7 +40,24 @@ export class SqlMigration implements MigrationInterface {
       : text.split(/;\n/).filter((each) => each.trim() !== '');
   }
 
+  /** The tables that it changes or creates. */
+  get tables(): string[] {
+    const text = this.statements.join(';\n').replaceAll(/--.*$/gm, '');
+    const changed =
+      /\b(?:(?:CREATE|ALTER) TABLE(?: IF NOT EXISTS)?|UPDATE|INSERT INTO|DELETE FROM) ([a-z_]+)/g;
+    const tables = text.split(';').flatMap((statement) => {
+      const isOnTable = /^\s*CREATE (?:UNIQUE )?(?:INDEX|TRIGGER)\b/.test(statement);
+      return [...statement.matchAll(isOnTable ? / ON ([a-z_]+)/g : changed)].map(([, table = '']) => table);
+    });
+    return [...new Set(tables)].sort();
+  }
+
   async up(runner: QueryRunner): Promise<void> {
+    const { progress } = runner.data as { progress?: MigrationProgress };
+    await (progress === undefined ? this.run(runner) : progress.watch(this, runner, () => this.run(runner)));
+  }
+
+  private async run(runner: QueryRunner): Promise<void> {
     if (this.transaction) await runner.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
     for (const statement of this.statements) await runner.query(statement);
     // TypeORM has created this table already, and reads only other types of rows.

@@ -5,6 +5,7 @@ import type { Run } from './entities/run.entity.js';
 import { type OperatorRun, OperatorReader } from './operator-reader.js';
 import { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
 import { outboxRowOf } from './run-facts.js';
+import { type WebhookDetail, WebhookRepository } from './webhook.repository.js';
 
 /** Facts of the run's rows. All are null once its result has aged out. */
 interface RowFacts {
@@ -25,6 +26,7 @@ interface RowFacts {
 export interface OperatorRunDetail extends OperatorRun, RowFacts, RunAttempts {
   /** The current pauses of its provider, if it is live. */
   pauses: ProviderPause[];
+  webhook: WebhookDetail | null;
   /** Since when it is a sample of its model. Null if it isn't. */
   pinnedAt: Date | null;
 }
@@ -49,6 +51,7 @@ export class OperatorRunReader {
     private readonly runs: OperatorReader,
     private readonly attempts: AttemptRepository,
     private readonly pauses: ProviderPauseRepository,
+    private readonly webhooks: WebhookRepository,
   ) {}
 
   /** The run with this id, or the run that the call with this id admitted or joined. */
@@ -75,6 +78,7 @@ export class OperatorRunReader {
       ...facts,
       ...attempts,
       pauses,
+      webhook: await this.webhooks.find(run.workspaceId, run.requestId),
       pinnedAt: sample?.pinnedAt ?? null,
     };
   }

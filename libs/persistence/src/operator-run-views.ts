@@ -5,7 +5,8 @@ import type {
 } from '#schemas';
 import type { AttemptExample, KeptAttempt } from './attempt.repository.js';
 import type { OperatorRunDetail } from './operator-run-reader.js';
-import { operatorRunView, pauseView } from './views.js';
+import { deliveryDetailView, operatorRunView, pauseView } from './views.js';
+import type { WebhookDetail } from './webhook.repository.js';
 
 /** An attempt as operators see it. */
 const attemptView = (attempt: KeptAttempt): OperatorAttempt => ({
@@ -22,6 +23,12 @@ const attemptView = (attempt: KeptAttempt): OperatorAttempt => ({
   ...(attempt.reply !== undefined && { reply: attempt.reply }),
 });
 
+/** Operators do not see what was sent, which may contain outputs. */
+function webhookView(webhook: WebhookDetail) {
+  const { payload: _sent, ...view } = deliveryDetailView(webhook);
+  return view;
+}
+
 export const operatorRunDetailView = (run: OperatorRunDetail): OperatorRunDetailView => ({
   ...operatorRunView(run),
   ...(run.callId !== null && { call_id: run.callId }),
@@ -34,6 +41,7 @@ export const operatorRunDetailView = (run: OperatorRunDetail): OperatorRunDetail
   pauses: run.pauses.map(pauseView),
   ...(run.traceparent !== null && { trace_id: run.traceparent.split('-')[1] }),
   ...(run.pinnedAt !== null && { pinned_at: run.pinnedAt.toISOString() }),
+  ...(run.webhook !== null && { webhook: webhookView(run.webhook) }),
   provider_attempts: run.attempts.map(attemptView),
   provider_attempts_left_out: run.leftOut,
 });

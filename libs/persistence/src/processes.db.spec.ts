@@ -2,7 +2,8 @@ import { expect, it } from '@jest/globals';
 import { createLog } from '#observability';
 import { waitFor } from '../../../test/harness/wait-for.js';
 import { ProcessRow } from './entities/operations.entity.js';
-import { ProcessRecord, providerKeys, runningProcesses } from './processes.js';
+import { ProcessRecord } from './process-record.js';
+import { providerKeys, runningProcesses } from './processes.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
 const file = await SpecDatabase.create();

@@ -67,6 +67,10 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
+/** Whether a lock was not granted in time, or waiting for it would have been a deadlock. */
+export const isLockError = (error: unknown): boolean =>
+  ['55P03', '40P01'].includes(String((error as { code?: string }).code));
+
 export class UnknownWorkspace extends Error {
   constructor(readonly nameOrId: string) {
     super(`There is no workspace "${nameOrId}".`);

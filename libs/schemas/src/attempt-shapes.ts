@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { count, moment, text } from './fields.js';
 import { routerProviderSegment, routerQueueRequestId } from './identifiers.js';
+import { routerWebhookDeliveryDetail } from './webhook.js';
 import { operatorPause, operatorRun } from './operator-shapes.js';
 
 const operatorAttempt = z
@@ -54,12 +55,17 @@ export const operatorRunDetail = operatorRun
     pauses: z.array(operatorPause).describe('The current pauses of the provider, for a live run.'),
     trace_id: text('The id of the trace, if the run is traced.').optional(),
     pinned_at: moment('Since when the run is a sample of its model. Absent if it isn’t.').optional(),
+    webhook: routerWebhookDeliveryDetail
+      .omit({ payload: true })
+      .meta({ id: 'OperatorRunWebhook', description: 'The webhook of a run, with its attempts.' })
+      .optional(),
     provider_attempts: attempts,
     provider_attempts_left_out: count('The number of calls between the first ten attempts and the last ten.'),
   })
   .meta({
     id: 'OperatorRunDetail',
-    description: 'A run of any workspace, with its provider calls that failed.',
+    description:
+      'A run of any workspace, with its provider calls that failed and the attempts of its webhook.',
   });
 
 export const operatorAttemptExamples = z

@@ -22,6 +22,17 @@ export const infrastructure: Dashboard = {
           queries: [['sum by (app) (router_ready)', '{{app}}']],
         },
         {
+          title: 'Restarts',
+          says: 'New starts of the same process within half an hour. A rollout on the same machine is one.',
+          unit: 'short',
+          queries: [
+            [
+              'max by (app, instance) (changes(router_process_start_time_seconds[30m]))',
+              '{{app}} {{instance}}',
+            ],
+          ],
+        },
+        {
           title: 'Event loop lag, p99',
           says: 'At half a second, calls queue up inside the process.',
           unit: 's',

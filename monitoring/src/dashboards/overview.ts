@@ -78,7 +78,7 @@ export const overview: Dashboard = {
         },
         {
           title: 'Rejected at admission',
-          says: 'By limit. These are limits of workspaces, not of our capacity.',
+          says: 'By limit of a workspace, or of what one workspace may hold of a gateway (large_bodies, held_calls), not of our capacity. The log has the workspace.',
           unit: 'ops',
           queries: [rate('router_admission_rejections_total', ['reason'])],
         },

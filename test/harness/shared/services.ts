@@ -64,7 +64,8 @@ async function endKilledRuns(): Promise<void> {
 function migrateTemplate(url: string): void {
   execFileSync(process.execPath, [appMain('admin'), 'migrate'], {
     env: { ...process.env, DATABASE_URL: url },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    // A failure contains what it wrote to standard error.
+    stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 60_000,
   });
 }

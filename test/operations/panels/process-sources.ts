@@ -65,6 +65,11 @@ export const processSources: Record<string, Source> = {
       });
     },
   },
+  'infrastructure: Restarts': {
+    from: 'the processes, none of which was started again',
+    over: 'hold',
+    expected: (known) => each(known, () => [0, 0]),
+  },
   'infrastructure: Memory': {
     from: 'the resident memory that the kernel counts',
     over: 'hold',

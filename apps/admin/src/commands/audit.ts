@@ -3,8 +3,9 @@ import { Option } from 'commander';
 import type { Answer } from '../answer.js';
 import { everWorkspaces } from '../known-workspaces.js';
 import { answering, type Services } from '../open-database.js';
-import { instant, line, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { instant, line } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { table } from '../table.js';
 
 interface AuditOptions {
@@ -17,12 +18,8 @@ interface AuditOptions {
   limit: number;
 }
 
-export const auditCommand: CommandGroup = (program, desk) => {
-  program
-    .command('audit')
-    .description(
-      'List the actions of operators, and all keys and sign-in links that were made, used, rotated or revoked, newest first.',
-    )
+export const auditCommand: CommandSetup = (command, desk) => {
+  command
     .option('--actor <text>', 'only actions of this person, key or host, or of one that contains this', line)
     .addOption(new Option('--action <action>', 'only this action').choices(operatorActions))
     .option(

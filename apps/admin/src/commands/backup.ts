@@ -2,7 +2,7 @@ import { type BackupState, backupState, recordBackup } from '#persistence';
 import type { Answer } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
 import { instant, line } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import type { CommandSetup } from '../program.js';
 import { aligned } from '../table.js';
 
 interface RecordOptions {
@@ -10,11 +10,7 @@ interface RecordOptions {
   note?: string;
 }
 
-export const backupCommands: CommandGroup = (program, desk) => {
-  const backup = program
-    .command('backup')
-    .description('What is known of the backups of the database; see docs/operations/backup.md.');
-
+export const backupCommands: CommandSetup = (backup, desk) => {
   backup
     .command('show')
     .description('Show when the last backup was complete, and whether the write-ahead log is streamed.')

@@ -9,8 +9,9 @@ import {
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Answer } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
-import { httpUrl, instant, line, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { httpUrl, instant, line } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { table } from '../table.js';
 import { unknownName } from '../unknown-name.js';
 
@@ -41,9 +42,7 @@ const refusals = {
 const ofWorkspace = ['--workspace <name>', 'name or id of the workspace'] as const;
 const someCents = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 
-export const budgetCommands: CommandGroup = (program, desk) => {
-  const budget = program.command('budget').description('Budgets of workspaces.');
-
+export const budgetCommands: CommandSetup = (budget, desk) => {
   budget
     .command('set')
     .description(

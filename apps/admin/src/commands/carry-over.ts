@@ -6,7 +6,7 @@ import { type Answer, clearLine, type Desk } from '../answer.js';
 import { exportDatabase } from '../carry-over/export-database.js';
 import { importDatabase } from '../carry-over/import-database.js';
 import { withDatabase, withServices } from '../open-database.js';
-import type { CommandGroup } from '../program.js';
+import type { CommandSetup } from '../program.js';
 import { table } from '../table.js';
 
 interface ExportOptions {
@@ -14,12 +14,8 @@ interface ExportOptions {
   leaveLiveRuns?: true;
 }
 
-export const exportCommand: CommandGroup = (program, desk) => {
-  program
-    .command('export')
-    .description(
-      'Write the database as lines of JSON, for "import" into a new database. This also works for a database of another version, which "migrate" rejects. The export contains workspaces, keys, credits, the ledger, usage, operators’ actions, pauses of providers and the node registry. It does not contain runs, their inputs and results, callers’ files, idempotency keys or webhooks. It includes the hashes of keys and the secrets of webhooks.',
-    )
+export const exportCommand: CommandSetup = (command, desk) => {
+  command
     .option('--file <file>', 'write to this new file, readable only by its owner (default: standard output)')
     .option(
       '--leave-live-runs',
@@ -42,12 +38,8 @@ export const exportCommand: CommandGroup = (program, desk) => {
     });
 };
 
-export const importCommand: CommandGroup = (program, desk) => {
-  program
-    .command('import')
-    .description(
-      'Fill a new database, in which only "migrate" has run, from an export. Everything is imported in one transaction, which is committed only if row counts and sums match.',
-    )
+export const importCommand: CommandSetup = (command, desk) => {
+  command
     .option('--file <file>', 'read this file (default: standard input)')
     .action(async ({ file }: { file?: string }) => {
       desk.takesLong();

@@ -13,7 +13,7 @@ import { SourceApi } from '../catalog-import/source-api.js';
 import { falSource } from '../catalog-import/sources/fal.js';
 import { openAiCompatibleSource } from '../catalog-import/sources/openai-compatible.js';
 import { replicateSource, type RunPrice } from '../catalog-import/sources/replicate.js';
-import { wholeNumber } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
 
 const falApi = 'https://api.fal.ai/v1';
 const replicateApi = 'https://api.replicate.com/v1';

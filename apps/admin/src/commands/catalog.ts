@@ -20,13 +20,11 @@ import { type Coverage, coverageOf } from '../catalog-coverage.js';
 import { answering, withDatabase } from '../open-database.js';
 import { clearLine } from '../answer.js';
 import { instant } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import type { CommandSetup } from '../program.js';
 import { table } from '../table.js';
 import { addImportCommands } from './catalog-import.js';
 
-export const catalogCommands: CommandGroup = (program, desk) => {
-  const catalog = program.command('catalog').description('The model catalog.');
-
+export const catalogCommands: CommandSetup = (catalog, desk) => {
   catalog
     .command('check')
     .description(

@@ -3,8 +3,9 @@ import { centsFromMicros, centsText } from '#schemas';
 import type { Command } from 'commander';
 import type { Answer } from '../answer.js';
 import { answering } from '../open-database.js';
-import { addedCentsToMicros, line, requestId, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { addedCentsToMicros, line, requestId } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { table } from '../table.js';
 
 interface NameOption {
@@ -23,9 +24,7 @@ interface ListOptions extends NameOption {
 /** Keeps scripts working that pass the workspace as an argument. */
 const formerly = 'the same as --workspace';
 
-export const creditsCommands: CommandGroup = (program, desk) => {
-  const credits = program.command('credits').description('Credits and ledgers of workspaces.');
-
+export const creditsCommands: CommandSetup = (credits, desk) => {
   credits
     .command('add')
     .description(

@@ -9,16 +9,12 @@ import {
 } from '#schemas';
 import type { Answer, Desk } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
-import type { CommandGroup } from '../program.js';
+import type { CommandSetup } from '../program.js';
 import { aligned } from '../table.js';
 
 const batchSize = 100;
 
-export const encryptionKeyCommands: CommandGroup = (program, desk) => {
-  const key = program
-    .command('encryption-key')
-    .description('Keys that encrypt the provider keys of workspaces; see docs/operations/keys.md.');
-
+export const encryptionKeyCommands: CommandSetup = (key, desk) => {
   key
     .command('create')
     .description(

@@ -11,16 +11,15 @@ import {
 import { type Command, Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
-import { httpUrl, keyId, line, scopeList, tag, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { httpUrl, keyId, line, scopeList, tag } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { table } from '../table.js';
 import { unknownName } from '../unknown-name.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-export const keyCommands: CommandGroup = (program, desk) => {
-  const key = program.command('key').description('API keys of workspaces.');
-
+export const keyCommands: CommandSetup = (key, desk) => {
   key
     .command('create')
     .description('Create an API key. The key is shown only once and is not stored.')

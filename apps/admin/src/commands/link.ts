@@ -12,8 +12,9 @@ import {
 } from '#schemas';
 import type { Answer, Desk } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
-import { type Credits, creditsToMicros, httpUrl, line, scopeList, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { type Credits, creditsToMicros, httpUrl, line, scopeList } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { unknownName } from '../unknown-name.js';
 
 const hourSeconds = 3600;
@@ -38,12 +39,8 @@ interface LinkDocument {
   expires_at: string;
 }
 
-export const linkCommand: CommandGroup = (program, desk) => {
-  program
-    .command('link')
-    .description(
-      'Create a link that signs a customer in to the console. It works once, for SIGN_IN_LINK_HOURS, and opening it does not use it up. With --create, also create the workspace and its first key.',
-    )
+export const linkCommand: CommandSetup = (command, desk) => {
+  command
     .argument('<workspace>', 'name or id of the workspace')
     .option('--create', 'create the workspace and its first key, to which the link then belongs')
     .option('--credits-cents <n|unlimited>', 'with --create: its credits in US cents', creditsToMicros)

@@ -3,16 +3,13 @@ import type { OperatorProvider } from '#schemas';
 import { catalogOf } from '../known-models.js';
 import { answering, type Services } from '../open-database.js';
 import { httpUrl, line } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import type { CommandSetup } from '../program.js';
 import { aligned, table } from '../table.js';
 import { unknownName } from '../unknown-name.js';
 import { providerKeyCommands } from './provider-key.js';
 import { balanceText, type CheckOptions, checkProviders, checkText } from './provider-check.js';
 
-export const providerCommands: CommandGroup = (program, desk) => {
-  const provider = program
-    .command('provider')
-    .description('Providers: list, show, check, pause and resume them.');
+export const providerCommands: CommandSetup = (provider, desk) => {
   const checkKnown = async (services: Services, name: string): Promise<void> => {
     const known = (await providersOf(services, desk.env)).map((each) => each.provider);
     if (!known.includes(name)) throw unknownName('provider', name, known);

@@ -2,17 +2,16 @@ import type { Moderated } from '#persistence';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Answer, Desk } from '../answer.js';
 import { type Services, withServices } from '../open-database.js';
-import { line, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { line } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { importNodes } from '../registry/import-nodes.js';
 import { mirrorNodes } from '../registry/mirror-nodes.js';
 import { progressBar } from '../registry/progress-bar.js';
 import { SourcePages } from '../registry/source-pages.js';
 import { unknownName } from '../unknown-name.js';
 
-export const registryCommands: CommandGroup = (program, desk) => {
-  const registry = program.command('registry').description('The node registry, as listed by GET /nodes.');
-
+export const registryCommands: CommandSetup = (registry, desk) => {
   registry
     .command('import')
     .description(

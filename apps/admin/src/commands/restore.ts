@@ -10,8 +10,9 @@ import { readSettings } from '#schemas';
 import { type AssetStore, createStore, type OwnedObject, ownedObjects, storageSettings } from '#storage';
 import type { Answer, Desk } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
-import { instant, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { instant } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { table } from '../table.js';
 
 interface ObjectsOptions {
@@ -25,11 +26,7 @@ const hourMs = 3_600_000;
 const listingMs = 24 * hourMs;
 const batchSize = 1000;
 
-export const restoreCommands: CommandGroup = (program, desk) => {
-  const restore = program
-    .command('restore')
-    .description('Steps after restoring the database from a backup; see docs/operations/backup.md.');
-
+export const restoreCommands: CommandSetup = (restore, desk) => {
   restore
     .command('runs')
     .description(

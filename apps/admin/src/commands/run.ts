@@ -13,11 +13,11 @@ import {
 import { centsFromMicros, readSettings, routerErrorType, routerQueueStatus, stagesOf } from '#schemas';
 import { Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
-import { attemptLines } from '../attempt-lines.js';
-import { knownModel } from '../known-models.js';
+import { attemptLines, webhookLines } from '../attempt-lines.js';
 import { answering, type Services } from '../open-database.js';
-import { requestId, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { requestId } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { aligned, table } from '../table.js';
 
 interface ListOptions {
@@ -34,11 +34,7 @@ interface ListOptions {
 /** The description of an id that names a run. */
 export const runOrCall = 'id of the run, or of an HTTP call that admitted or joined it';
 
-export const runCommands: CommandGroup = (program, desk) => {
-  const run = program
-    .command('run')
-    .description('Runs of all workspaces: list, show and cancel them, and redeliver their webhooks.');
-
+export const runCommands: CommandSetup = (run, desk) => {
   run
     .command('list')
     .description('List the runs of a workspace, newest first, or the stuck or failed runs of all workspaces.')
@@ -72,7 +68,9 @@ export const runCommands: CommandGroup = (program, desk) => {
 
   run
     .command('show')
-    .description('Show a run: its state, times and cost, and the provider calls that failed.')
+    .description(
+      'Show a run: its state, times and cost, the provider calls that failed, and the attempts of its webhook.',
+    )
     .argument('<id>', runOrCall, requestId)
     .action(answering(desk, show));
 
@@ -142,7 +140,10 @@ async function cancel(services: Services, id: string, desk: Desk): Promise<Answe
   };
 }
 
-const unknown = (id: string) => new Error(`There is no run ${id}, or its records have expired.`);
+const unknown = (id: string) =>
+  new Error(
+    `There is no run ${id}, or its records have expired. A call that was refused made no run: search the gateways' log for its request_id.`,
+  );
 
 async function find({ operator }: Services, id: string) {
   const found = await operator.find(id);
@@ -156,23 +157,18 @@ async function show(services: Services, runOrCallId: string): Promise<Answer> {
   const { requestId: runId, workspaceId: id } = detail;
   const found = await services.requests.find(id, runId);
   if (!found) throw unknown(runId);
-  const [webhook] = await services.webhooks.list({ runId, limit: 1 });
   const refund = await services.refunds.find(id, runId);
+  const operatorView = operatorRunDetailView(detail);
+  const { webhook: delivery } = operatorView;
   const document = {
-    ...requestDetailView(found, webhook),
-    ...operatorRunDetailView(detail),
+    ...requestDetailView(found),
+    ...operatorView,
     ...(refund && {
       refunded_cents: centsFromMicros(refund.amountMicros),
       refunded_at: refund.at.toISOString(),
     }),
   };
-  const {
-    workspace,
-    webhook: delivery,
-    provider_attempts: attempts,
-    provider_attempts_left_out: leftOut,
-    ...facts
-  } = document;
+  const { workspace, provider_attempts: attempts, provider_attempts_left_out: leftOut, ...facts } = document;
   const lines = Object.entries({ ...facts, workspace: workspace.name, webhook: delivery?.state ?? '-' });
   return {
     document,
@@ -184,9 +180,14 @@ async function show(services: Services, runOrCallId: string): Promise<Answer> {
         ]),
       ),
       ...(attempts.length === 0 ? [] : [attemptLines(attempts, leftOut)]),
+      ...(delivery === undefined || delivery.attempts.length === 0 ? [] : [webhookLines(delivery)]),
     ].join('\n'),
   };
 }
+
+/** Loads the catalog only here, because that takes longer than everything else. */
+const idOfModel = async (env: NodeJS.ProcessEnv, name: string): Promise<string> =>
+  (await import('../known-models.js')).knownModel(env, name);
 
 async function list(services: Services, options: ListOptions, env: NodeJS.ProcessEnv): Promise<Answer> {
   const { workspace, stuck, failed, hours, limit, status, errorType: bucket } = options;
@@ -194,7 +195,7 @@ async function list(services: Services, options: ListOptions, env: NodeJS.Proces
   if (stuck) return operatorAnswer(await operator.stuck(600, { limit }));
   if (failed) return operatorAnswer(await operator.failed({ hours, bucket }, { limit }));
   if (workspace === undefined) throw new Error('Specify --workspace <name>, --stuck or --failed.');
-  const model = options.model === undefined ? undefined : await knownModel(env, options.model);
+  const model = options.model && (await idOfModel(env, options.model));
   const { id, name } = await workspaces.find(workspace);
   const filter = { model, bucket, stages: status && stagesOf(status) };
   return requestsAnswer(await requests.page(id, filter, { limit }), { id, name });

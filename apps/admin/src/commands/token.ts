@@ -10,8 +10,9 @@ import { SignJWT } from 'jose';
 import type { z } from 'zod';
 import type { Answer } from '../answer.js';
 import { withServices } from '../open-database.js';
-import { line, scopeList, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { line, scopeList } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 
 interface CreateOptions {
   workspace: string;
@@ -20,9 +21,7 @@ interface CreateOptions {
   subject?: string;
 }
 
-export const tokenCommands: CommandGroup = (program, desk) => {
-  const token = program.command('token').description('Access tokens for the /v1 routes.');
-
+export const tokenCommands: CommandSetup = (token, desk) => {
   token
     .command('create')
     .description('Create an access token. It cannot be revoked before it expires.')

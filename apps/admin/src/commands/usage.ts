@@ -4,8 +4,9 @@ import { type Command, Option } from 'commander';
 import { type Answer, clearLine, type Desk } from '../answer.js';
 import { everWorkspaces, type NamedWorkspace } from '../known-workspaces.js';
 import { answering, type Services, withServices } from '../open-database.js';
-import { grouping, instant, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { grouping, instant } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { table } from '../table.js';
 import { exportFormats, usageDocument } from '../usage-text.js';
 
@@ -32,9 +33,7 @@ interface ExportOptions extends RangeOptions {
 /** Number of records held in memory, however long the export is. */
 const pageRows = 1000;
 
-export const usageCommands: CommandGroup = (program, desk) => {
-  const usage = program.command('usage').description('Usage and costs, from the audit records.');
-
+export const usageCommands: CommandSetup = (usage, desk) => {
   withRange(
     usage
       .command('summary', { isDefault: true })

@@ -3,8 +3,9 @@ import { webhookStates } from '#schemas';
 import { Option } from 'commander';
 import type { Answer } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
-import { requestId, wholeNumber } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { requestId } from '../option-values.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { table } from '../table.js';
 import { redeliver, runOrCall } from './run.js';
 
@@ -14,9 +15,7 @@ interface ListOptions {
   limit: number;
 }
 
-export const webhookCommands: CommandGroup = (program, desk) => {
-  const webhook = program.command('webhook').description('Webhooks, which notify callers of completed runs.');
-
+export const webhookCommands: CommandSetup = (webhook, desk) => {
   webhook
     .command('list')
     .description('List webhooks, newest first.')

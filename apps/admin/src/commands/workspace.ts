@@ -8,7 +8,6 @@ import {
 } from '#schemas';
 import { type Command, Option } from 'commander';
 import type { Answer } from '../answer.js';
-import { checkGlobs } from '../known-models.js';
 import { answering, type Services } from '../open-database.js';
 import {
   centsToMicros,
@@ -18,11 +17,11 @@ import {
   globs,
   resultSeconds,
   tagNames,
-  wholeNumber,
   workspaceName,
   yesOrNo,
 } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
+import { wholeNumber } from '../whole-number.js';
+import type { CommandSetup } from '../program.js';
 import { aligned, table } from '../table.js';
 
 /** 1 PiB. */
@@ -55,11 +54,7 @@ interface LimitOptions {
   fileBytes?: number;
 }
 
-export const workspaceCommands: CommandGroup = (program, desk) => {
-  const workspace = program
-    .command('workspace')
-    .description('Workspaces, their permissions and their limits.');
-
+export const workspaceCommands: CommandSetup = (workspace, desk) => {
   withLimits(
     withSettings(
       workspace
@@ -72,7 +67,7 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
     .argument('<name>', 'name of the workspace', workspaceName)
     .action(
       answering(desk, async (services, name: string, options: SettingOptions & LimitOptions) => {
-        await checkGlobs(desk.env, globsOf(options));
+        await checkGlobs(desk.env, options);
         return settingsAnswer(await create(services, name, options));
       }),
     );
@@ -82,7 +77,7 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
     .action(
       answering(desk, async (services, name: string, options: SettingOptions, command: Command) => {
         if (Object.keys(options).length === 0) command.error('error: name at least one option to change');
-        await checkGlobs(desk.env, globsOf(options));
+        await checkGlobs(desk.env, options);
         return settingsAnswer(await change(services, name, options));
       }),
     );
@@ -194,7 +189,14 @@ const withLimits = (command: Command): Command =>
     .option('--files <n>', 'uploaded files', wholeNumber(0))
     .option('--file-bytes <n>', 'total size of the uploaded files, in bytes', wholeNumber(0, maxFileBytes));
 
-const globsOf = ({ visible = [], runnable = [] }: SettingOptions): string[] => [...visible, ...runnable];
+/** Loads the catalog only if globs are given, because that takes longer than everything else. */
+async function checkGlobs(
+  env: NodeJS.ProcessEnv,
+  { visible = [], runnable = [] }: SettingOptions,
+): Promise<void> {
+  const globs = [...visible, ...runnable];
+  if (globs.length > 0) await (await import('../known-models.js')).checkGlobs(env, globs);
+}
 
 const settingsOf = ({
   enabled,

@@ -1,9 +1,10 @@
-import { buckets, RouterError } from '#errors';
+import { buckets, InputRejection, RouterError } from '#errors';
 import { type Log, LOG } from '#observability';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorAnswer, errorAnswer, errorEvent } from './error-answer.js';
 import { asPage, isMissingPage } from './missing-page.js';
+import { nameRefusedFields } from './refused-fields.js';
 import { runIdOf } from './run-of-call.js';
 
 /** The only place that turns errors into HTTP: those of all routes, and those of the framework. */
@@ -50,6 +51,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private record(error: RouterError, request: FastifyRequest, reply: FastifyReply): void {
+    if (error instanceof InputRejection) nameRefusedFields(reply, error);
     if (error.status < 500) return;
     const facts = {
       request_id: request.id,

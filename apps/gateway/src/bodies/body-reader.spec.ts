@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Metrics } from '#observability';
 import { BodyBudget, BodyReader } from './body-reader.js';
 
 /** A request as Node's parser delivers it, chunk by chunk. */
@@ -16,7 +17,7 @@ function requestOf(chunks: (string | null)[], headers: Record<string, string> = 
 }
 
 const reader = (limit: number, budget = 1000) =>
-  new BodyReader(new BodyBudget({ BODY_BUDGET: budget }), { BODY_LIMIT: limit });
+  new BodyReader(new BodyBudget({ BODY_BUDGET: budget }, new Metrics()), { BODY_LIMIT: limit });
 const kibibyte = 1024;
 
 afterEach(() => void jest.useRealTimers());
@@ -64,15 +65,16 @@ describe('BodyReader', () => {
     const large = (workspace: string) =>
       bodies.readBody(requestOf(['x'.repeat(100 * kibibyte), null]), workspace);
     const busy = { bucket: 'service_unavailable' };
+    const ownFault = { bucket: 'concurrency_limit_exceeded' };
     const first = await large('one');
-    await expect(large('one')).rejects.toMatchObject(busy);
+    await expect(large('one')).rejects.toMatchObject(ownFault);
     const other = await large('other');
     await expect(large('third')).rejects.toMatchObject(busy);
     for (const workspace of ['one', 'other', 'third'])
       (await bodies.readBody(requestOf(['x'.repeat(64 * kibibyte), null]), workspace)).release();
     first.release();
     first.release();
-    await expect(large('other')).rejects.toMatchObject(busy);
+    await expect(large('other')).rejects.toMatchObject(ownFault);
     (await large('one')).release();
     other.release();
     (await large('other')).release();

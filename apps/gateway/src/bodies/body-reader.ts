@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { Shares } from '#observability';
+import { Metrics, Shares } from '#observability';
 import { essenceOf } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
@@ -26,16 +26,29 @@ const maxMs = 120_000;
 export class BodyBudget {
   private readonly shares: Shares;
 
-  constructor(@Inject(SETTINGS) { BODY_BUDGET }: Pick<BodySettings, 'BODY_BUDGET'>) {
+  constructor(
+    @Inject(SETTINGS) { BODY_BUDGET }: Pick<BodySettings, 'BODY_BUDGET'>,
+    private readonly metrics: Metrics,
+  ) {
     this.shares = new Shares(BODY_BUDGET);
+    metrics.refusals.inc({ reason: 'large_bodies' }, 0);
   }
 
-  /** Reserves the bytes. Throws a 503 if the workspace would exceed its share. */
+  /**
+   * Reserves the bytes. If the workspace would exceed its share, it throws a 429 if the workspace's own bodies are the reason,
+   * and a 503 if those of others are.
+   */
   take(workspaceId: string, bytes: number): void {
-    if (!this.shares.take(workspaceId, bytes))
+    if (this.shares.take(workspaceId, bytes)) return;
+    if (!this.shares.holdsMost(workspaceId))
       throw new RouterError('service_unavailable', 'The service is busy with large requests; retry later.', {
         internal: 'the budget for bodies in flight is used up',
       });
+    this.metrics.refusals.inc({ reason: 'large_bodies' });
+    throw new RouterError(
+      'concurrency_limit_exceeded',
+      'The workspace has too many large requests in flight; retry when one finishes.',
+    );
   }
 
   giveBack(workspaceId: string, bytes: number): void {

@@ -9,7 +9,7 @@ export const bodySettings = {
   FILE_LIMIT: count(100 * mebibyte, 'Maximum size of an uploaded file, in bytes.'),
   BODY_BUDGET: count(
     256 * mebibyte,
-    'Maximum total size of the bodies above 64 KiB that a gateway holds at once, in bytes. A workspace may use as much as is left free; its calls beyond that answer 503.',
+    'Maximum total size of the bodies above 64 KiB that a gateway holds at once, in bytes. A workspace may use as much as is left free; its calls beyond that answer 429, or 503 if others hold more.',
   ),
   BODY_CHECK_TIMEOUT_MS: milliseconds(
     15_000,

@@ -2,9 +2,11 @@ import { expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { InputRejection } from '#errors';
 import { Metrics, type Tracing } from '#observability';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
+import { nameRefusedFields } from '../answers/refused-fields.js';
 import { recordCalls } from './call-records.js';
 
 const proxy = '127.0.0.3';
@@ -58,5 +60,33 @@ it.each([
     .split('\n')
     .filter((line) => /_duration_seconds_count\{.*route="\/runs\/:id\/status"/.test(line));
   expect(new Set(measured.map((line) => line.split(' ').at(-1)))).toEqual(new Set(['1', '25']));
+  await server.close();
+});
+
+it('logs the model and the fields of a refused call, but no name that a caller made up', async () => {
+  const lines = new PassThrough();
+  const server = fastify({ forceCloseConnections: true });
+  recordCalls(server, pino(lines), new Metrics(), { on: false } as Tracing, 0);
+  const fields = [
+    ['body', 'image', 0],
+    ['body', 'a name\nof any length'],
+  ].map((loc) => ({
+    loc,
+    msg: 'It is wrong.',
+    type: 'x',
+  }));
+  server.post('/models/:provider/:model', (_request, reply) => {
+    nameRefusedFields(reply, new InputRejection(fields));
+    return reply.code(422).send();
+  });
+  const url = await server.listen({ port: 0 });
+  const written = once(lines, 'data');
+  await (await fetch(`${url}/models/bfl/flux-2-pro`, { method: 'POST' })).text();
+  const [line] = (await written) as [Buffer];
+  expect(JSON.parse(line.toString())).toMatchObject({
+    status: 422,
+    model: 'bfl/flux-2-pro',
+    fields: ['body.image.0', '…'],
+  });
   await server.close();
 });

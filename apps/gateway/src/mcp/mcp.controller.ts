@@ -50,7 +50,8 @@ export class McpController {
       registryFailure(403, 'The credential lacks the scope `catalog`.'),
       registryFailure(413, 'The message is too large.'),
       registryFailure(415, 'The message was not sent as `application/json`.'),
-      registryFailure(503, 'The workspace has too many open connections; retry when one has closed.'),
+      registryFailure(429, 'The workspace has too many open connections; retry when one has closed.'),
+      registryFailure(503, 'Too many connections are open; retry later.'),
     ],
   })
   async post(

@@ -164,6 +164,7 @@ export const streamRunStatus = {
     answer(200, 'The events.', { 'text/event-stream': null }, [...ofRun, 'Cache-Control']),
     runNotFound,
     agedOut,
+    failure(429, ['concurrency_limit_exceeded'], 'The workspace has too many open connections.'),
   ],
 } as const;
 

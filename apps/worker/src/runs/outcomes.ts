@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { failpoint, type Log, LOG, Metrics, noteCall } from '#observability';
+import { failpoint, type Log, LOG, Metrics, noteCall, reasonOf } from '#observability';
 import {
   announcement,
   type ClaimedRun,
@@ -68,8 +68,9 @@ export class Outcomes {
     const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
     const saved = await saving.catch((error: unknown) => {
       // The worker stops while the database is unreachable: the log is the only record of a submission that the provider bills.
+      // The reason suffices, because there is one line for each run that the worker holds.
       this.log.error(
-        { error, run_id: runId, handle },
+        { reason: reasonOf(error), run_id: runId, handle },
         "could not save a run's handle; its result may be lost",
       );
       throw error;

@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { Shares } from '#observability';
+import { Metrics, Shares } from '#observability';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { HttpSettings } from '../../http/settings.js';
@@ -13,19 +13,32 @@ import type { HttpSettings } from '../../http/settings.js';
 export class HeldShares {
   private readonly shares: Shares;
 
-  constructor(@Inject(SETTINGS) { MAX_CONNECTIONS }: Pick<HttpSettings, 'MAX_CONNECTIONS'>) {
+  constructor(
+    @Inject(SETTINGS) { MAX_CONNECTIONS }: Pick<HttpSettings, 'MAX_CONNECTIONS'>,
+    private readonly metrics: Metrics,
+  ) {
     this.shares = new Shares(MAX_CONNECTIONS);
+    metrics.refusals.inc({ reason: 'held_calls' }, 0);
   }
 
-  /** Counts the call until it ends. Throws `service_unavailable` if the workspace has used up its share. */
+  /**
+   * Counts the call until it ends. If the workspace has used up its share, it throws a 429 if the workspace's own calls are
+   * the reason, and a 503 if those of others are.
+   */
   holdConnection(reply: FastifyReply, workspaceId: string): void {
-    if (!this.shares.take(workspaceId)) {
-      throw new RouterError(
-        'service_unavailable',
-        'The workspace has too many open connections; retry when one has closed.',
-        { internal: 'the workspace has used up its share of held connections' },
-      );
-    }
+    if (!this.shares.take(workspaceId)) throw this.refusal(workspaceId);
     reply.raw.once('close', () => this.shares.giveBack(workspaceId));
+  }
+
+  private refusal(workspaceId: string): RouterError {
+    if (!this.shares.holdsMost(workspaceId))
+      return new RouterError('service_unavailable', 'Too many connections are open; retry later.', {
+        internal: 'no held connection is left',
+      });
+    this.metrics.refusals.inc({ reason: 'held_calls' });
+    return new RouterError(
+      'concurrency_limit_exceeded',
+      'The workspace has too many open connections; retry when one has closed.',
+    );
   }
 }

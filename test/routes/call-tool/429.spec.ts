@@ -47,9 +47,9 @@ it('a call that waits for a run is rejected once the workspace has used its shar
   expect(meanwhile.map(({ status }) => status)).toEqual([200, 200]);
   expect(answers.filter(({ status }) => status === 200).length).toBe(maxConnections / 2);
   const refused = answers.filter(({ status }) => status !== 200);
-  expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+  expect(refused.map(({ status }) => status)).toEqual([429, 429]);
   expect(JSON.parse(refused[0]?.body ?? '')).toEqual({
-    error: 'service_unavailable',
+    error: 'concurrency_limit_exceeded',
     message: expect.stringContaining('too many open connections'),
   });
   expect(later.status).toBe(200);
