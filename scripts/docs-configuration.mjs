@@ -1,8 +1,9 @@
-// Writes docs/configuration.md and .env.example from the settings shapes of the built apps. With --check it
-// writes nothing, names the files that differ and exits with 1.
+// Writes docs/configuration.md, .env.example and the chart's schema of `config` from the settings shapes of the built apps. With
+// --check it writes nothing, names the files that differ and exits with 1.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import { z } from 'zod';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const file = (name) => `${root}${name}`;
@@ -223,8 +224,65 @@ function environmentExample() {
   return `${head}\n\n${parts.join('\n\n')}\n`;
 }
 
+/** Variables of the runtime and of its libraries, which the apps do not read themselves. */
+const foreign = '^(NODE|OTEL|UV|AWS)_[A-Z0-9_]+$|^(HTTPS?|NO)_PROXY$|^TZ$';
+/** An operator may declare more providers. */
+const declared = '^PROVIDER_[A-Z0-9_]+_BASE_URL$';
+
+const ref = (name) => ({ $ref: `#/definitions/${name}` });
+
+/** YAML may quote a number. */
+function chartValue(schema) {
+  const {
+    type,
+    minimum,
+    exclusiveMinimum,
+    enum: words,
+  } = z.toJSONSchema(schema, {
+    unrepresentable: 'any',
+    io: 'output',
+  });
+  if (words !== undefined) return { enum: words };
+  if (type === 'integer') return ref(exclusiveMinimum === 0 || minimum > 0 ? 'count' : 'wholeNumber');
+  return ref(type === 'number' ? 'number' : 'setting');
+}
+
+const quotable = (type, least, digits) => ({
+  anyOf: [
+    { type, ...least },
+    { type: 'string', pattern: `^${digits}$` },
+  ],
+});
+const definitions = {
+  setting: { type: ['string', 'number', 'boolean'] },
+  count: quotable('integer', { minimum: 1 }, '[1-9][0-9]*'),
+  wholeNumber: quotable('integer', { minimum: 0 }, '[0-9]+'),
+  number: quotable('number', {}, '-?[0-9]+(\\.[0-9]+)?'),
+};
+
+/** The chart's values with the schema of `config`: a misspelt name and a text in place of a number are refused at installation. */
+function chartSchema() {
+  const schema = JSON.parse(readFileSync(file('k8s/chart/values.schema.json'), 'utf8'));
+  const { config } = schema.properties;
+  const secret = new RegExp(config.propertyNames.not.pattern);
+  const ofPods = Object.assign({}, readers.admin, readers.worker, readers.gateway);
+  const names = Object.keys(ofPods)
+    .filter((name) => !secret.test(name) && name !== 'ENCRYPTION_KEYS')
+    .toSorted();
+  schema.properties.config = {
+    type: 'object',
+    propertyNames: config.propertyNames,
+    properties: Object.fromEntries(names.map((name) => [name, chartValue(ofPods[name])])),
+    patternProperties: { [declared]: { type: 'string' }, [foreign]: ref('setting') },
+    additionalProperties: false,
+  };
+  Object.assign(schema.definitions, definitions);
+  return JSON.stringify(schema);
+}
+
 const options = await resolveConfig(file('README.md'));
 const wanted = {
+  'k8s/chart/values.schema.json': await format(chartSchema(), { ...options, parser: 'json' }),
   'docs/configuration.md': await format(page(), { ...options, parser: 'markdown' }),
   '.env.example': environmentExample(),
 };
