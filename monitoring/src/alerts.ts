@@ -216,6 +216,15 @@ export const alerts: readonly Alert[] = [
     summary: 'The asset store has answered no {{ $labels.op }} call for two minutes.',
   },
   {
+    name: 'RouterInputsUnread',
+    // A run tries 20 times within minutes. A store that is away for everybody has its own alert.
+    expression: 'sum by (reason) (increase(router_inputs_unread_total[10m])) > 5',
+    holds: '0m',
+    severity: 'ticket',
+    dashboard: 'assets',
+    summary: 'Workers cannot read the input of runs ({{ $labels.reason }}), so the runs wait and then fail.',
+  },
+  {
     name: 'RouterPollsLate',
     expression: notAfterOutage(
       'histogram_quantile(0.99, sum by (le) (rate(router_provider_poll_lateness_seconds_bucket[10m]))) > 5',

@@ -32,7 +32,7 @@ export const inhibitions: readonly Inhibition[] = [
   // Both at once have one cause, whose runbook begins with the database.
   { while: 'RouterNoGatewayReady', silent: ['RouterNoWorkerReady', ...followsFromNoneReady] },
   { while: 'RouterNoWorkerReady', silent: followsFromNoneReady },
-  { while: 'RouterStoreDown', silent: ['RouterStoreFails', 'RouterAssetCopiesFail'] },
+  { while: 'RouterStoreDown', silent: ['RouterStoreFails', 'RouterInputsUnread', 'RouterAssetCopiesFail'] },
   {
     while: 'RouterProcessKeepsRestarting',
     silent: ['RouterProcessRestarts'],

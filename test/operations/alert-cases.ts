@@ -273,6 +273,12 @@ export const alertCases: Record<string, Case> = {
       'router_store_request_duration_seconds_count{op="delete",result="unavailable"}': '0x13 1x10',
     },
   },
+  RouterInputsUnread: {
+    at: '15m',
+    fires: { 'router_inputs_unread_total{reason="not_found"}': '0x5 0+1x15' },
+    // One run that is tried again and again is no reason to look.
+    rests: { 'router_inputs_unread_total{reason="not_found"}': '0x5 1 2 3 4 5x20' },
+  },
   RouterPollsLate: {
     at: '30m',
     fires: late('router_provider_poll_lateness_seconds', '0+50x30', '0+100x30'),

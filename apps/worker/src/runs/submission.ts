@@ -167,8 +167,12 @@ export class Submission {
       const prepared = await this.files.prepareFiles(provider, run, { workspaceId, share });
       return 'class' in prepared && isLastTry(epoch) ? { ...prepared, retry: 'never' } : prepared;
     } catch (error) {
-      this.log.warn({ error, run_id: runId }, 'could not read an input or its files, retrying');
       const reason = error instanceof StorageError ? error.failure : 'failed';
+      // In an outage of the store each run of the queue logs this, and the attempt holds the same text.
+      this.log.warn(
+        { run_id: runId, reason, ...(reason === 'failed' && { error }) },
+        'could not read an input or its files, retrying',
+      );
       this.metrics.unreadInputs.inc({ reason });
       this.attempts.note(provider, runId, {
         phase: 'input',
