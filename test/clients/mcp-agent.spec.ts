@@ -164,7 +164,7 @@ describe('an agent', () => {
     ['text to speech', 'openai/tts-1'],
     ['kontxt', 'bfl/flux-kontext-pro'],
     ['seadance video', 'fal/fal-seedance-2.0'],
-  ])('finds close models for %s, which no model says as a whole', async (query, id) => {
+  ])('finds close models for %s, which no model has in its name', async (query, id) => {
     expect(await idsOn({ query })).toContain(id);
   });
 

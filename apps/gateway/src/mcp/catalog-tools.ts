@@ -68,11 +68,16 @@ export function registerCatalogTools(server: McpServer, routes: OwnRoutes, input
       const filters = { q: query, provider, modality };
       const found = await entriesOf(routes, filters);
       if (!Array.isArray(found)) return failureResult(found);
-      // The route wants all words. An agent would take an empty list for a missing ability.
-      const all = found.length === 0 && query ? await entriesOf(routes, { ...filters, q: undefined }) : found;
-      if (!Array.isArray(all)) return failureResult(all);
-      const fitting = all.filter((entry) => task === undefined || entry.tasks.includes(task));
-      const order = found.length === 0 ? closest(fitting, query) : ranked(fitting, query);
+      const fits = (entry: RouterModelFullEntry) => task === undefined || entry.tasks.includes(task);
+      const order = ranked(found.filter(fits), query);
+      // The route wants all words. An agent would take an empty list for a missing ability, and a model that only mentions
+      // the words for the only one.
+      if (query && !found.some((entry) => isNamed(entry, query))) {
+        const all = await entriesOf(routes, { ...filters, q: undefined });
+        if (!Array.isArray(all)) return failureResult(all);
+        const known = new Set(order.map(({ id }) => id));
+        order.push(...closest(all.filter(fits), query).filter(({ id }) => !known.has(id)));
+      }
       return structuredResult(pageOf(order, Number.parseInt(cursor ?? '0', 10) || 0));
     },
   );
@@ -140,17 +145,24 @@ async function entriesOf(routes: OwnRoutes, filters: Readonly<Record<string, str
  * first page shows the choice and not the start of the alphabet.
  */
 function ranked(entries: readonly RouterModelFullEntry[], query = ''): RouterModelFullEntry[] {
-  const words = query.toLowerCase().split(/\s+/);
   const counts = new Map<string, number>();
   const placed = entries.map((entry) => {
-    const name = `${entry.id} ${entry.title ?? ''}`.toLowerCase();
     const place = counts.get(entry.provider) ?? 0;
     counts.set(entry.provider, place + 1);
-    return { entry, isNamed: words.every((word) => name.includes(word)), place };
+    return { entry, named: isNamed(entry, query), place };
   });
   return placed
-    .sort((one, other) => Number(other.isNamed) - Number(one.isNamed) || one.place - other.place)
+    .sort((one, other) => Number(other.named) - Number(one.named) || one.place - other.place)
     .map(({ entry }) => entry);
+}
+
+/** Whether the name of a model has all words of a query. */
+function isNamed({ id, title = '' }: RouterModelFullEntry, query: string): boolean {
+  const name = `${id} ${title}`.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => name.includes(word));
 }
 
 /** Models that share the most words with a query, or with the tasks that it names. Words may have a typo. */
