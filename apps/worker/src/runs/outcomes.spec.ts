@@ -41,7 +41,7 @@ it('logs a handle that cannot be saved, because it identifies a submission that 
   );
   const handle = { v: 1, step: 'poll', id: 'at-the-provider' } as const;
   await expect(outcomes.pending(run, handle, 1000)).rejects.toBe(away);
-  expect(said).toEqual([{ error: away, run_id: 'run', handle }]);
+  expect(said).toEqual([{ reason: 'away', run_id: 'run', handle }]);
 });
 
 /** Outcomes whose database calls `write` with each ending. */
