@@ -124,7 +124,11 @@ describe('openApiDocument', () => {
     [{ alt: 'sse' }, ['alt', 'part']],
     [undefined, ['part']],
   ] as const)('of v2 says that a model streams on request of %j', (request, names) => {
-    const definition = { ...(providerList[0] as ProviderDefinition), refusesTrue: undefined };
+    const definition = {
+      ...(providerList[0] as ProviderDefinition),
+      refusesTrue: undefined,
+      inputHeaders: undefined,
+    };
     const model = servedBy(modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } }), {
       ...definition,
       streams: () => request && { request, maxTokens: [], text: [] },
@@ -140,6 +144,21 @@ describe('openApiDocument', () => {
       'application/json',
       ...(request ? ['text/event-stream'] : []),
     ]);
+  });
+
+  it('of a model lists the headers that its provider reads as a part of the input', () => {
+    const ofRun = { ...frame, operation: { ...frame.operation, parameters: [{ name: 'part' }] } };
+    const model = servedBy(modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } }), {
+      ...(providerList[0] as ProviderDefinition),
+      inputHeaders: { 'anthropic-beta': { priced: [] } },
+      refusesTrue: undefined,
+    });
+    const { paths } = JSON.parse(openApiDocument(model, 'v2', ofRun).bytes.toString()) as {
+      paths: Record<string, { post: { parameters: object[] } }>;
+    };
+    expect(paths['/v2/models/a/b']?.post.parameters).toContainEqual(
+      expect.objectContaining({ name: 'anthropic-beta', in: 'header', 'x-service-input-header': true }),
+    );
   });
 
   it('of every built-in model that streams says how, and where the text is', async () => {

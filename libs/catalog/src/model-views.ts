@@ -28,7 +28,10 @@ const runPath = (model: Model, generation: Generation): string => `/${generation
 
 interface Parameter {
   name: string;
+  in?: string;
+  description?: string;
   schema?: object;
+  'x-service-input-header'?: boolean;
 }
 
 /** The part that the documents of all models share: the run route, as described by the service. */
@@ -59,7 +62,9 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
     summary: `Run ${model.id}`,
     description: model.description,
     ...frame.operation,
-    parameters: frame.operation.parameters?.flatMap((each) => parameterOf(model, each)),
+    parameters: frame.operation.parameters
+      ?.flatMap((each) => parameterOf(model, each))
+      .concat(headerParametersOf(model)),
     requestBody: {
       required: true,
       content: {
@@ -124,6 +129,15 @@ function parameterOf({ id, servers, stream }: Model, parameter: Parameter): Para
   if (servers.length === 0) return [];
   return [{ ...parameter, schema: { ...parameter.schema, enum: [id, ...servers].map(visibleProvider) } }];
 }
+
+const headerParametersOf = ({ provider, inputHeaders = {} }: Model): Parameter[] =>
+  Object.keys(inputHeaders).map((name) => ({
+    name,
+    in: 'header',
+    description: `A header of ${provider}’s own interface, which is a part of the input.`,
+    schema: { type: 'string' },
+    'x-service-input-header': true,
+  }));
 
 /** How to request a stream, and the places of the answer's text in its events, as JSON pointers. */
 function streamOf({ stream }: Model) {

@@ -7,6 +7,7 @@ import {
   type RowProblem,
   rowProblems,
   type StreamTerms,
+  type TakenHeaders,
 } from '#providers';
 import { pointerFrom, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
 import { acceptedInput } from './accepted-input.js';
@@ -71,6 +72,8 @@ export interface Model extends Omit<
   providerTools?: ProviderTools | undefined;
   /** The entries of `upstream` that differ in the free call that counts the tokens of an input. */
   tokenCount?: Readonly<Record<string, string>> | undefined;
+  /** The headers of a call that the provider reads as a part of the input. */
+  inputHeaders?: TakenHeaders | undefined;
   /** Whether its runs are in no list and have no record. They cost nothing. */
   isUnlisted?: true | undefined;
   /** Members that must not be true, because the provider would send another kind of reply. */
@@ -285,7 +288,15 @@ function modelFrom(row: Row, schemas: ModelSchemas, isAuthored: boolean): Model 
 /** The model with the facts of its provider. */
 export function servedBy(
   model: Model,
-  { takesBothSpellings, streams, callerTools, providerTools, tokenCount, refusesTrue }: ProviderDefinition,
+  {
+    takesBothSpellings,
+    streams,
+    callerTools,
+    providerTools,
+    tokenCount,
+    inputHeaders,
+    refusesTrue,
+  }: ProviderDefinition,
 ): Model {
   const refused = refusesTrue?.(model.upstream) ?? [];
   const facts = Object.entries({
@@ -294,6 +305,7 @@ export function servedBy(
     callerTools: callerTools?.(model.upstream),
     providerTools: providerTools?.(model.upstream),
     tokenCount: tokenCount?.(model.upstream),
+    inputHeaders,
     refusesTrue: refused.length > 0 ? refused : undefined,
   } satisfies Partial<Model>).filter(([, fact]) => fact !== undefined);
   return facts.length === 0 ? model : withFacts(model, facts);
@@ -364,6 +376,8 @@ export function areSame(one: Model, other: Model): boolean {
     isDeepStrictEqual(one.stream, other.stream) &&
     isDeepStrictEqual(one.callerTools, other.callerTools) &&
     isDeepStrictEqual(one.providerTools, other.providerTools) &&
+    isDeepStrictEqual(one.tokenCount, other.tokenCount) &&
+    isDeepStrictEqual(one.inputHeaders, other.inputHeaders) &&
     isDeepStrictEqual(one.refusesTrue, other.refusesTrue) &&
     isDeepStrictEqual(late.row, otherLate.row)
   );

@@ -60,6 +60,7 @@ export {
   inputHeaderNames,
   inputHeadersOf,
   pricedValueIn,
+  type TakenHeaders,
 } from './input-headers.js';
 export { inlineFile } from './inline-file.js';
 export {

@@ -54,6 +54,7 @@ interface Document {
     string,
     {
       post: {
+        parameters?: { name: string; 'x-service-input-header'?: boolean }[];
         requestBody: { content: Record<string, Media> };
         responses: Record<string, { content?: Record<string, Media> }>;
       };
@@ -68,6 +69,8 @@ export interface ModelDocument {
   output: Schema | undefined;
   /** Absent if the model does not stream. */
   stream: StreamTerms | undefined;
+  /** The provider's own headers that a call may have. */
+  headers: string[];
 }
 
 /** A model's input and output schemas, from its own OpenAPI document. */
@@ -85,6 +88,9 @@ export const modelDocumentQuery = (id: string) =>
         example: atThisOrigin(body?.example ?? {}),
         output: post?.responses['200']?.content?.['application/json']?.schema,
         stream: document['x-service-stream'],
+        headers: (post?.parameters ?? [])
+          .filter((each) => each['x-service-input-header'])
+          .map(({ name }) => name),
       };
     },
     staleTime: 5 * 60_000,

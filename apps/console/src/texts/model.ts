@@ -56,6 +56,8 @@ export const model = {
     typescript: 'The client is in the project’s libs/client folder. It uploads any files in the input.',
     python: 'The client is in the project’s libs/client/python folder. It needs httpx.',
   },
+  headersNote: (names: string[]) =>
+    `A call may also have these headers, which the provider gets unchanged: ${names.join(', ')}.`,
   inputFields: 'Input',
   outputFields: 'Output',
   required: 'required',

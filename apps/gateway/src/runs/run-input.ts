@@ -168,7 +168,7 @@ export class RunInput {
         const row = servers.find(({ id }) => id === terms.server) ?? model;
         const ownKey = ownKeyOf(caller, row.provider);
         const simulated = this.servers.isSimulatedServer(row);
-        return { ...terms, row, ownKey, simulated, headers: headersFor(headers, this.takenBy(row)) };
+        return { ...terms, row, ownKey, simulated, headers: headersFor(headers, row.inputHeaders) };
       };
       const [terms, ...otherTerms] = this.overshoots.lifted(servers, checked.terms);
       const first = candidate(terms);
@@ -194,7 +194,7 @@ export class RunInput {
         'invalid_input',
         `The headers ${inputHeaderNames.join(', ')} must be visible ASCII of at most ${maxHeaderBytes} bytes together.`,
       );
-    const priced = pricedValueIn(headers, this.takenBy(row), row.priced_headers);
+    const priced = pricedValueIn(headers, row.inputHeaders, row.priced_headers);
     if (priced !== undefined)
       throw new RouterError(
         'invalid_input',
@@ -202,9 +202,6 @@ export class RunInput {
       );
     return headers;
   }
-
-  private readonly takenBy = ({ provider }: Model) =>
-    this.catalog.current.providers.find(({ name }) => name === provider)?.inputHeaders;
 
   /**
    * Reads the body of a call. It is added to `fingerprint`, which gets the call's Idempotency-Key. `seen` gets each

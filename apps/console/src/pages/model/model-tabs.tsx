@@ -36,7 +36,7 @@ export function ModelTabs({ id, document, entry, text, stream }: ModelTabsProps)
         ))}
       </Tabs.List>
       <Tabs.Panel value="code">
-        <CodeTab id={id} text={text} stream={stream} />
+        <CodeTab id={id} text={text} stream={stream} headers={document.headers} />
       </Tabs.Panel>
       <Tabs.Panel value="schema">
         <SchemaTab document={document} />
