@@ -276,7 +276,7 @@ export const alertCases: Record<string, Case> = {
   RouterInputsUnread: {
     at: '15m',
     fires: { 'router_inputs_unread_total{reason="not_found"}': '0x5 0+1x15' },
-    // One run that is tried again and again is no reason to look.
+    // One run that is tried a few times needs nobody.
     rests: { 'router_inputs_unread_total{reason="not_found"}': '0x5 1 2 3 4 5x20' },
   },
   RouterPollsLate: {

@@ -24,26 +24,31 @@ export async function compareModels(
   { listsAdded, signal }: { listsAdded: boolean; signal: AbortSignal },
 ): Promise<Drift> {
   const drift: Drift = { added: [], removed: [], deprecated: [], changed: [], skipped: [] };
-  const byName = new Map(
-    rows.flatMap((row) => {
-      const name = source.nameOf(row);
-      return name === undefined ? [] : [[name, row] as const];
-    }),
-  );
+  const byName = new Map<string, Model[]>();
+  for (const row of rows) {
+    const name = source.nameOf(row);
+    if (name !== undefined) byName.set(name, [...(byName.get(name) ?? []), row]);
+  }
   for await (const found of source.drafts([...byName.keys()])) {
     signal.throwIfAborted();
-    const row = byName.get(found.name);
-    if (row) compareOne(drift, row, found, source);
+    for (const row of byName.get(found.name) ?? []) compareOne(drift, row, found, source);
   }
   if (listsAdded && source.names) {
+    const served = new Set([...byName.keys(), ...rows.flatMap(otherNames)]);
     for await (const { name, ...rest } of source.names()) {
       signal.throwIfAborted();
       if ('skipped' in rest) drift.skipped.push({ name, reason: rest.skipped });
-      else if (!byName.has(name)) drift.added.push(name);
+      else if (!served.has(name)) drift.added.push(name);
     }
   }
   return drift;
 }
+
+/** Names by which callers and inputs may also name the model. */
+const otherNames = ({ id, aliases, snapshots }: Model): string[] => [
+  ...[id, ...aliases].map((name) => name.slice(name.indexOf('/') + 1)),
+  ...snapshots,
+];
 
 function compareOne(drift: Drift, row: Model, found: Found, source: Source): void {
   const { id } = row;

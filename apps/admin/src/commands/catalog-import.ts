@@ -13,6 +13,7 @@ import { SourceApi } from '../catalog-import/source-api.js';
 import { falSource } from '../catalog-import/sources/fal.js';
 import { openAiCompatibleSource } from '../catalog-import/sources/openai-compatible.js';
 import { replicateSource, type RunPrice } from '../catalog-import/sources/replicate.js';
+import { vendorOf, vendorSource } from '../catalog-import/sources/vendor-list.js';
 import { wholeNumber } from '../whole-number.js';
 
 const falApi = 'https://api.fal.ai/v1';
@@ -151,7 +152,10 @@ function addDiff(catalog: Command, desk: Desk): void {
     .description(
       'Compare rows with what their provider publishes now: added, removed and deprecated models, changed fields and prices. Exits with 1 on drift. Needs no database.',
     )
-    .argument('<what>', 'fal, replicate, the name of an imported provider, or the file of an imported row')
+    .argument(
+      '<what>',
+      'fal, replicate, openai, anthropic, google or xai, the name of an imported provider, or the file of an imported row',
+    )
     .argument('[directory]', 'rows that add to, replace or hide built-in rows')
     .option('--category <name>', 'category of new endpoints of fal')
     .option('--query <text>', 'search text for new endpoints of fal')
@@ -163,7 +167,9 @@ function addDiff(catalog: Command, desk: Desk): void {
       const file = isFile ? await fileRow(what) : undefined;
       const rows = file
         ? [file]
-        : (await loadCatalog({ directories })).models.filter(({ provider }) => provider === what);
+        : (await loadCatalog({ directories })).models.filter(({ provider }) =>
+            (vendorOf(what)?.providers ?? [what]).includes(provider),
+          );
       desk.takesLong();
       const drift = await untilStopped(async (signal) => {
         const source = sourceOfRows(desk, file?.provider ?? what, rows, options, signal);
@@ -200,6 +206,11 @@ function sourceOfRows(
       query,
       maxCents: (name) => bounds.get(name),
     });
+  }
+  const vendor = vendorOf(provider);
+  if (vendor) {
+    const headers = vendor.headers(keyOf(desk, vendor.reader));
+    return vendorSource(vendor, new SourceApi(api ?? vendor.base, headers, signal));
   }
   if (provider === 'replicate') return replicateAt(desk, api ?? replicateApi, signal, { usd: 0 }, undefined);
   const from = rows.find(({ generated }) => generated !== undefined)?.generated?.from;
