@@ -40,6 +40,9 @@ const cases: Case[] = [
   },
 ];
 
+const partOf = (id: string) => id.slice(id.indexOf('/') + 1);
+const modelOf = ({ id, constants }: Model) => String(constants?.['model'] ?? partOf(id));
+
 describe.each(cases)('admin catalog diff $vendor', ({ vendor, providers, header, key, list }) => {
   let rows: Model[];
   beforeAll(async () => {
@@ -47,8 +50,6 @@ describe.each(cases)('admin catalog diff $vendor', ({ vendor, providers, header,
     rows = models.filter(({ provider }) => providers.includes(provider));
   });
 
-  const partOf = (id: string) => id.slice(id.indexOf('/') + 1);
-  const modelOf = ({ id, constants }: Model) => String(constants?.['model'] ?? partOf(id));
   const diff = async (names: readonly string[]) => {
     server.models.set('/vendor/models', list(names));
     return runAdmin(keys, 'catalog', 'diff', vendor, '--api', `${server.url}/vendor`);

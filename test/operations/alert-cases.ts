@@ -52,7 +52,6 @@ export const alertCases: Record<string, Case> = {
   },
   RouterNoWorkerReady: {
     at: '10m',
-    // All processes of the app are gone. The others are only known from the past, or still ready.
     fires: {
       'router_ready{app="worker",instance="a"}': '1x2 stale',
       'router_ready{app="worker",instance="b"}': '1x2 0x3 stale',
@@ -269,14 +268,12 @@ export const alertCases: Record<string, Case> = {
       // The store answers that an object is missing.
       'router_store_request_duration_seconds_count{op="get",result="not_found"}': '0+1x20',
       'router_store_request_duration_seconds_count{op="get",result="unavailable"}': '0x10 9+9x10',
-      // A single call.
       'router_store_request_duration_seconds_count{op="delete",result="unavailable"}': '0x13 1x10',
     },
   },
   RouterInputsUnread: {
     at: '15m',
     fires: { 'router_inputs_unread_total{reason="not_found"}': '0x5 0+1x15' },
-    // One run that is tried a few times needs nobody.
     rests: { 'router_inputs_unread_total{reason="not_found"}': '0x5 1 2 3 4 5x20' },
   },
   RouterPollsLate: {

@@ -32,7 +32,7 @@ interface RuleTest {
 
 /** Runs promtool. */
 export function promtool(program: string, ...args: string[]): { status: number | null; output: string } {
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: 180_000 });
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: 400_000 });
   return { status, output: stdout + stderr };
 }
 
