@@ -203,6 +203,12 @@ describe('admin catalog import openai-compatible', () => {
     ]);
   });
 
+  it('needs an address for a name that it does not know', async () => {
+    const words = serverImport().filter((word) => word !== '--base-url' && !word.startsWith('http'));
+    const { code, error } = await runAdmin(env, ...words);
+    expect([code, error]).toEqual([expect.any(Number), expect.stringContaining('expected --base-url')]);
+  });
+
   it('refuses the name of a built-in provider', async () => {
     const { code } = await runAdmin(env, ...serverImport().map((word) => (word === 'lab' ? 'openai' : word)));
     expect(code).toBe(2);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkRow } from '#catalog';
+import { checkRow, inputErrors } from '#catalog';
 import { documentsOf, type Found } from '../../apps/admin/src/catalog-import/draft.js';
 import { SourceApi } from '../../apps/admin/src/catalog-import/source-api.js';
 import {
@@ -116,6 +116,17 @@ it('fields with a price of their own are rejected', async () => {
   expect(Object.keys(input?.properties ?? {})).toEqual(
     expect.arrayContaining(['web_search_options', 'plugins']),
   );
+});
+
+it('tools that run at the server are rejected', async () => {
+  const [entry] = await found([
+    { id: 'a', type: 'chat', context_length: 100, pricing: { input: 1, output: 1 } },
+  ]);
+  const { model } = entry && 'draft' in entry ? checkRow(entry.draft.row) : {};
+  const typesFor = (type: string) =>
+    model &&
+    inputErrors(model, { messages: [{ role: 'user' }], tools: [{ type }] }).map((error) => error.type);
+  expect(['function', 'web_search'].map(typesFor)).toEqual([[], ['enum']]);
 });
 
 it.each([

@@ -15,7 +15,7 @@ interface Expected {
 export interface PublicServer {
   server: string;
   list: object[];
-  /** What the operator adds. */
+  /** Facts that the operator adds. */
   facts?: OperatorFacts;
   rows: Record<string, Expected>;
   skipped: Record<string, string>;

@@ -18,7 +18,7 @@ export interface Draft {
   from: string;
   row: Record<string, unknown>;
   document?: StoredDocument;
-  /** What a check of the row found, if it was checked already: compiling its schema takes milliseconds. */
+  /** The problems that a check of the row found. Absent if it was not checked: compiling its schema takes milliseconds. */
   problems?: readonly string[];
 }
 

@@ -16,6 +16,7 @@ import {
   openAiCompatibleSource,
   type OperatorFacts,
 } from '../catalog-import/sources/openai-compatible.js';
+import { knownServers } from '../catalog-import/sources/served/known-servers.js';
 import { servedKinds } from '../catalog-import/sources/served/served-kind.js';
 import { replicateSource, type RunPrice } from '../catalog-import/sources/replicate.js';
 import { wholeNumber } from '../whole-number.js';
@@ -116,7 +117,7 @@ function addReplicateImport(imports: Command, desk: Desk): void {
 
 function addServerImport(imports: Command, desk: Desk): void {
   interface Options extends OperatorFacts {
-    baseUrl: string;
+    baseUrl?: string;
     model?: string[];
     to: string;
   }
@@ -126,7 +127,11 @@ function addServerImport(imports: Command, desk: Desk): void {
       'Import a server with OpenAI’s API: its provider declaration, and a row for each model that it lists.',
     )
     .argument('<name>', 'name of the provider', providerName)
-    .requiredOption('--base-url <url>', 'base URL of the API, such as http://127.0.0.1:11434/v1', webAddress)
+    .option(
+      '--base-url <url>',
+      `base URL of the API, such as http://127.0.0.1:11434/v1. Not needed for ${Object.keys(knownServers).join(', ')}.`,
+      webAddress,
+    )
     .option('--model <id...>', 'import only these models')
     .addOption(
       new Option('--kind <kind>', 'kind of models of which the server does not state it').choices(
@@ -138,16 +143,24 @@ function addServerImport(imports: Command, desk: Desk): void {
     .option('--context-tokens <n>', 'length of the context', wholeNumber(1))
     .option('--image-cents <n>', 'price of an image', wholeNumber(0))
     .requiredOption(...to)
-    .action(async (name: string, { baseUrl, model, to: directory, ...facts }: Options) => {
-      await importing(desk, directory, model, (signal) =>
-        openAiCompatibleSource({
-          name,
-          api: serverAt(desk, name, baseUrl, signal),
-          declares: true,
-          facts: () => facts,
-        }),
-      );
-    });
+    .action(
+      async (
+        name: string,
+        { baseUrl = knownServers[name]?.base, model, to: directory, ...facts }: Options,
+        command: Command,
+      ) => {
+        if (baseUrl === undefined)
+          command.error('error: expected --base-url, because no known server has this name');
+        await importing(desk, directory, model, (signal) =>
+          openAiCompatibleSource({
+            name,
+            api: serverAt(desk, name, baseUrl, signal),
+            declares: true,
+            facts: () => facts,
+          }),
+        );
+      },
+    );
 }
 
 function addDiff(catalog: Command, desk: Desk): void {

@@ -3,7 +3,7 @@ import type { JsonSchema } from '#catalog';
 import type { Modality } from '../modalities.js';
 import { branchesOf, linkPointers, listedValues, plain } from '../schema-facts.js';
 
-/** What is known of a model of Replicate. */
+/** The published facts of a model of Replicate. */
 interface Facts {
   input: JsonSchema;
   output: JsonSchema;

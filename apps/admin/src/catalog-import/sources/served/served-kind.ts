@@ -1,10 +1,10 @@
 import type { ServedModel } from './served-model.js';
 
-/** What a row can be: a path of OpenAI's API. */
+/** The kinds of rows, each with a path of OpenAI's API. */
 export const servedKinds = ['chat', 'embedding', 'image'] as const;
 export type ServedKind = (typeof servedKinds)[number];
 
-/** What the server says: the kind, or words of the server that name another one. */
+/** The statement of a server: the kind, or its words for another one. */
 type Stated = { kind: ServedKind } | { other: string };
 
 const chat: Stated = { kind: 'chat' };

@@ -1,4 +1,5 @@
 import { type Draft, shortened, today } from '../../draft.js';
+import { knownServers, readOn } from './known-servers.js';
 import { type ServedKind, servedKinds } from './served-kind.js';
 import type { TokenPrice } from './served-price.js';
 
@@ -22,6 +23,7 @@ export const declarationOf = (name: string, base: string): Draft => ({
     provider: name,
     base,
     auth: { authorization: 'Bearer {secret}' },
+    ...checkOf(name, base),
     submit: { url: '{base}/{upstream.path}', encode: { force_false: ['stream'] }, timeout_seconds: 540 },
     caller_tools: { function: 0 },
     stream: {
@@ -47,6 +49,14 @@ export const declarationOf = (name: string, base: string): Draft => ({
     ],
   },
 });
+
+/** The documented call that proves a key, unless the operator names another address. */
+function checkOf(name: string, base: string): { check?: object } {
+  const known = knownServers[name];
+  if (known?.base !== base || known.check === undefined) return {};
+  const { path, source } = known.check;
+  return { check: { url: `{base}/${path}`, source, date: readOn } };
+}
 
 /** The path of each kind below the base URL. */
 const paths: Readonly<Record<ServedKind, string>> = {
@@ -209,6 +219,16 @@ const chatInput = (refused: readonly string[]) => ({
     stream: {
       type: 'boolean',
       description: 'Return the answer as server-sent events while it is written.',
+    },
+    // Other tools run at the server, for a fee that its list does not show.
+    tools: {
+      type: 'array',
+      description: 'The functions that the model may call.',
+      items: {
+        type: 'object',
+        required: ['type'],
+        properties: { type: { enum: ['function'], description: 'The kind of tool.' } },
+      },
     },
     stream_options: { type: 'object', description: 'Options of the stream, such as include_usage.' },
     ...Object.fromEntries(
