@@ -1,6 +1,15 @@
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { diff, directory, env, expectValid, rowOf, server, usePublishingServer } from './importing.js';
+import {
+  diff,
+  directory,
+  env,
+  expectValid,
+  filesIn,
+  rowOf,
+  server,
+  usePublishingServer,
+} from './importing.js';
 import { replicateDocument } from './publishing-server.js';
 import { runAdmin } from './run-admin.js';
 
@@ -24,6 +33,7 @@ describe('admin catalog import replicate', () => {
   beforeEach(() => {
     const published = {
       description: 'Paints.',
+      default_example: { output: ['https://files.example/out-0.webp'] },
       latest_version: { id: 'abc123', openapi_schema: replicateDocument(files) },
     };
     server.models.set('acme/official', { ...published, is_official: true });
@@ -40,6 +50,7 @@ describe('admin catalog import replicate', () => {
       assets: ['/output/*'],
       charges_on_policy_rejection: 'no',
       policy_source: expect.stringContaining('replicate.com/docs/topics/billing'),
+      modalities: { in: ['text'], out: ['image'] },
     });
     expect(rowOf('replicate__someone-community')['upstream']).toEqual({
       path: 'predictions',
@@ -94,9 +105,9 @@ const serverImport = () => [
 describe('admin catalog import openai-compatible', () => {
   beforeEach(() => {
     server.served = [
-      { id: 'Acme/Chat-7B', object: 'model', max_model_len: 8192 },
-      { id: 'acme-embed-2', object: 'model', context_length: 512 },
-      { id: 'acme-tts', object: 'model' },
+      { id: 'Acme/Chat-7B', type: 'chat', max_model_len: 8192 },
+      { id: 'acme-embed-2', type: 'embedding', context_length: 512 },
+      { id: 'acme-tts', type: 'audio' },
     ];
   });
 
@@ -104,7 +115,7 @@ describe('admin catalog import openai-compatible', () => {
     const { code, out } = await runAdmin({ PROVIDER_LAB_KEY: 'key-of-lab' }, ...serverImport());
     expect([code, out.split('\n')[0]]).toEqual([
       1,
-      'Skipped acme-tts: it is neither for chat, nor for embeddings, nor for images',
+      'Skipped acme-tts: it is neither for chat, nor for embeddings, nor for images: its type is audio',
     ]);
     expect(server.keys).toContain('Bearer key-of-lab');
     expect(rowOf('lab')).toMatchObject({
@@ -126,8 +137,8 @@ describe('admin catalog import openai-compatible', () => {
     server.served = [
       null,
       { id: 7 },
-      { id: 'gone', object: 'model', active: false, context_window: 512 },
-      { id: 'there', object: 'model', active: true, context_window: 512 },
+      { id: 'gone', type: 'chat', active: false, context_window: 512 },
+      { id: 'there', type: 'chat', active: true, context_window: 512 },
     ];
     const { code, out } = await runAdmin(env, ...serverImport());
     expect([code, out.split('\n').slice(0, 4)]).toEqual([
@@ -142,25 +153,60 @@ describe('admin catalog import openai-compatible', () => {
   });
 
   it('needs --context-tokens where the server does not state the length of the context', async () => {
-    server.served = [{ id: 'plain', object: 'model' }];
+    server.served = [{ id: 'plain', type: 'chat' }];
     expect((await runAdmin(env, ...serverImport())).out).toContain(
       'Skipped plain: the server does not state',
     );
     expect((await runAdmin(env, ...serverImport(), '--context-tokens', '4096')).code).toBe(0);
   });
 
-  it('finds added and removed models by diff', async () => {
+  it('needs --kind where the server does not say what a model is for', async () => {
+    server.served = [{ id: 'plain', object: 'model', max_model_len: 4096 }];
+    expect((await runAdmin(env, ...serverImport())).out).toContain(
+      'Skipped plain: the server does not say what it is for: give --kind',
+    );
+    expect((await runAdmin(env, ...serverImport(), '--kind', 'embedding')).code).toBe(0);
+    expect(rowOf('lab__plain')['upstream']).toEqual({ path: 'embeddings' });
+    expect((await runAdmin(env, ...serverImport(), '--kind', 'poem')).code).toBe(2);
+  });
+
+  it('imports only the models that --model names', async () => {
+    const { out } = await runAdmin(env, ...serverImport(), '--model', 'acme-embed-2', 'acme-none');
+    expect(out.split('\n').slice(0, 2)).toEqual([
+      'Skipped acme-none: the source does not publish it',
+      '2 added, 0 updated, 0 unchanged, 0 kept, 1 skipped.',
+    ]);
+    expect(filesIn(directory)).toEqual(['lab.yaml', 'lab__acme-embed-2.yaml']);
+  });
+
+  it('finds added and removed models, and changed prices, by diff', async () => {
     await runAdmin(env, ...serverImport());
+    const priced = { id: 'priced', type: 'chat', context_length: 100, pricing: { input: 1, output: 2 } };
+    server.served = [priced];
+    const importPriced = serverImport().filter((word) => !/^(--usd.*|0\.5|1\.5)$/.test(word));
+    await runAdmin(env, ...importPriced);
     server.served = [
-      { id: 'acme-embed-2', context_length: 512 },
+      { id: 'acme-embed-2', type: 'embedding', context_length: 512 },
       { id: 'new-chat', max_model_len: 100 },
+      { ...priced, pricing: { input: 1, output: 3 } },
     ];
     const { code, out } = await diff('lab', directory);
-    expect([code, out]).toEqual([
+    expect([code, out.replaceAll(/\{.*\}/g, '…').split('\n')]).toEqual([
       1,
-      'Added new-chat\nRemoved lab/acme-chat-7b (Acme/Chat-7B)\n' +
-        '2 rows compared: 1 models added, 1 removed, 0 deprecated, 0 changed, 0 skipped.\n',
+      [
+        'Added new-chat',
+        'Removed lab/acme-chat-7b (Acme/Chat-7B)',
+        'Changed lab/priced: price: …',
+        '3 rows compared: 1 models added, 1 removed, 0 deprecated, 1 changed, 0 skipped.',
+        '',
+      ],
     ]);
+  });
+
+  it('needs an address for a name that it does not know', async () => {
+    const words = serverImport().filter((word) => word !== '--base-url' && !word.startsWith('http'));
+    const { code, error } = await runAdmin(env, ...words);
+    expect([code, error]).toEqual([expect.any(Number), expect.stringContaining('expected --base-url')]);
   });
 
   it('refuses the name of a built-in provider', async () => {

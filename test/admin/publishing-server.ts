@@ -52,6 +52,7 @@ export class PublishingServer extends ScriptedServer {
     if (pathname === '/openai/chat/completions')
       return { choices: [{ message: { content: 'Three.' } }], usage };
     if (pathname === '/openai/embeddings') return { data: [{ embedding: [0.5] }], usage };
+    if (pathname === '/openai/images/generations') return { data: [{ b64_json: 'iVBORw0KGgo=' }] };
     if (pathname === '/openai/models') return { object: 'list', data: this.served };
     return this.models.get(pathname.replace('/replicate/models/', ''));
   }

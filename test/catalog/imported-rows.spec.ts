@@ -9,6 +9,7 @@ import { SourceApi } from '../../apps/admin/src/catalog-import/source-api.js';
 import { falSource } from '../../apps/admin/src/catalog-import/sources/fal.js';
 import { openAiCompatibleSource } from '../../apps/admin/src/catalog-import/sources/openai-compatible.js';
 import { replicateSource } from '../../apps/admin/src/catalog-import/sources/replicate.js';
+import { publicServers } from '../admin/public-servers/index.js';
 import { falDocument, PublishingServer, replicateDocument } from '../admin/publishing-server.js';
 import { failOnLeftovers, sharedSystem, temporaryFolder, transports } from '../harness/index.js';
 
@@ -95,26 +96,31 @@ describe.each(transports().slice(0, 1))('imported rows on %s', (transport) => {
     });
   });
 
-  it('run end to end: an OpenAI-compatible server', async () => {
-    const directory = temporaryFolder('imported');
-    server.served = [
-      { id: 'Constructed/Chat', max_model_len: 4096 },
-      { id: 'constructed-embed', max_model_len: 512 },
-    ];
-    const source = openAiCompatibleSource({
-      name: 'constructed-server',
-      api: new SourceApi(`${server.url}/openai`, {}, signal),
-      usdPerMillionInput: 1,
-      usdPerMillionOutput: 2,
-      contextTokens: undefined,
-      imageCents: undefined,
-    });
-    expect((await importInto(directory, source)).skipped).toEqual([]);
-    expect(await statusesOf(directory)).toEqual({
-      'constructed-server/constructed-chat': '200',
-      'constructed-server/constructed-embed': '200',
-    });
-  });
+  it.each(publicServers)(
+    'run end to end: a list as $server publishes it',
+    async ({ server: name, list, facts }) => {
+      const directory = temporaryFolder('imported');
+      server.served = list;
+      const provider = `constructed-${name.toLowerCase().replaceAll(/\W/g, '')}`;
+      const source = openAiCompatibleSource({
+        name: provider,
+        api: new SourceApi(`${server.url}/openai`, {}, signal),
+        declares: true,
+        facts: () => ({
+          usdPerMillionInput: 1,
+          usdPerMillionOutput: 2,
+          contextTokens: 4096,
+          imageCents: 1,
+          ...facts,
+        }),
+      });
+      const { added } = await importInto(directory, source);
+      const statuses = await statusesOf(directory);
+      expect(Object.keys(statuses)).toHaveLength(added.length - 1);
+      expect(added.length).toBeGreaterThan(1);
+      expect(Object.entries(statuses).filter(([, status]) => status !== '200')).toEqual([]);
+    },
+  );
 
   const recorded = path.join(import.meta.dirname, '../../../shared/data/schemas');
   const documentsIn = (folder: string): [string, string][] =>

@@ -13,6 +13,7 @@ import { builtInDirectories, type CatalogSources, layered, readDirectories } fro
 import type { CatalogProblem } from './read-rows.js';
 
 type Finding = Omit<CatalogProblem, 'file'>;
+type Example = Readonly<Record<string, unknown>>;
 
 /** The settings of `admin catalog check`. */
 export const catalogCheckSettings = {
@@ -48,16 +49,25 @@ export async function checkCatalog(
   ];
 }
 
-/** Reads one row and checks it like `checkCatalog`. The model is absent if the row cannot be read. */
-export function checkRow(row: unknown, documents?: Documents): { model?: Model; problems: Finding[] } {
+/**
+ * Reads one row and checks it like `checkCatalog`. The model is absent if the row cannot be read. `exampleOf` makes the
+ * example of a row that has none.
+ */
+export function checkRow(
+  row: unknown,
+  documents?: Documents,
+  exampleOf?: (model: Model) => Example | undefined,
+): { model?: Model; example?: Example | undefined; problems: Finding[] } {
   const read = readModel(row, documents);
   if ('problems' in read) {
     return {
       problems: read.problems.map(({ path, message }) => ({ pointer: pointerFrom(path), reason: message })),
     };
   }
-  const problems = [...findings(read.model, new Set())].filter(({ isWarning }) => !isWarning);
-  return { model: read.model, problems };
+  const { model } = read;
+  const example = model.example ?? exampleOf?.(model);
+  const problems = [...findings(model, new Set(), example)].filter(({ isWarning }) => !isWarning);
+  return { model, example, problems };
 }
 
 function* oldPrices({ price: present, prices = [present] }: Model, days: number): Generator<Finding> {
@@ -79,7 +89,11 @@ function* oldPrices({ price: present, prices = [present] }: Model, days: number)
   }
 }
 
-function* findings(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
+function* findings(
+  model: Model,
+  ids: ReadonlySet<string>,
+  example: Example | undefined = model.example,
+): Generator<Finding> {
   const read = lateSchemas(model)?.read();
   if (read !== undefined && 'problems' in read) {
     yield* read.problems.map(({ path, message }) => ({ pointer: pointerFrom(path), reason: message }));
@@ -96,7 +110,7 @@ function* findings(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
     yield* undeclared(authored, contains, () => `/variants/${index}/contains`);
   }
   yield* undeclared(output?.schema, assetPointers, (index) => `/assets/${index}`);
-  yield* failedExample(model);
+  yield* failedExample(model, example);
   for (const [index, { input: refused, errors }] of counterExamples.entries()) {
     const [stated, found] = [errors, inputErrors(model, refused)].map(summary);
     const reason = `the input fails with ${found || 'no error'}, not with ${stated}`;
@@ -117,8 +131,8 @@ function* undeclared(
   }
 }
 
-function* failedExample(model: Model): Generator<Finding> {
-  const { example, constants = {} } = model;
+function* failedExample(model: Model, example: Example | undefined): Generator<Finding> {
+  const { constants = {} } = model;
   if (example === undefined) {
     if (model.isAuthored) yield { pointer: '/example', reason: 'a row with an `input` needs an example' };
     return;

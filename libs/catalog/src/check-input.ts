@@ -9,6 +9,7 @@ import {
   type Options,
   type ValidateFunction,
 } from 'ajv/dist/2020.js';
+import { ValueScope } from 'ajv/dist/compile/codegen/scope.js';
 import { alwaysValidSchema, Type } from 'ajv/dist/compile/util.js';
 import { anyCase } from './accepted-input.js';
 import { linearTime } from './intake/pattern.js';
@@ -268,10 +269,11 @@ function errorsFrom(validate: ValidateFunction, body: unknown): ErrorObject[] {
 }
 
 function compiled(ajv: Ajv2020, schema: JsonSchema): ValidateFunction {
+  // Ajv caches compiled schemas forever, also in its scope, but a replaced catalog revision must be garbage-collected.
+  Object.assign(ajv, { scope: new ValueScope({ ...ajv.scope.opts, scope: {} }) });
   try {
     return ajv.compile(schema);
   } finally {
-    // Ajv caches compiled schemas forever, but a replaced catalog revision must be garbage-collected.
     ajv.removeSchema(schema);
   }
 }

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkRow, type JsonSchema, type Model } from '#catalog';
-import { documentsOf, type Found, type Source } from './draft.js';
+import { documentsOf, type Found, type Source, unpublished } from './draft.js';
 import { branchesOf, listedValues, plain } from './schema-facts.js';
-import { unpublished } from './sources/fal.js';
 
 /** The differences between the catalog and a source. */
 export interface Drift {
@@ -72,7 +71,7 @@ function compareOne(drift: Drift, row: Model, found: Found, source: Source): voi
   const changes = [
     ...fieldChanges(row.input, model.input),
     ...addressChanges(row, model),
-    ...(source.hasPrices ? priceChanges(row, model) : []),
+    ...(source.comparesPrice(row) ? priceChanges(row, model) : []),
   ];
   if (changes.length > 0) drift.changed.push({ id, changes });
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Documents, Model } from '#catalog';
+import { checkRow, type Documents, type Model } from '#catalog';
 import { routerModelSegment } from '#schemas';
+import { exampleInput } from './example-input.js';
 
 /** A published document that a row refers to, stored beside it under a name that changes with its content. */
 interface StoredDocument {
@@ -17,6 +18,8 @@ export interface Draft {
   from: string;
   row: Record<string, unknown>;
   document?: StoredDocument;
+  /** The problems that a check of the row found. Absent if it was not checked: compiling its schema takes milliseconds. */
+  problems?: readonly string[];
 }
 
 /** A name of the source, with a draft or the reason why there is none. */
@@ -31,8 +34,8 @@ export type Found = {
 export interface Source {
   /** The provider that serves its models. */
   provider: string;
-  /** Whether the source publishes prices. Otherwise they are the operator's. */
-  hasPrices: boolean;
+  /** Whether the source publishes the price of the row. Otherwise it is the operator's. */
+  comparesPrice: (row: Model) => boolean;
   /** The drafts of the named models, or of those that the operator selected. */
   drafts: (names?: readonly string[]) => AsyncGenerator<Found>;
   /** The names of all models that can be run. Absent if the source has too many to list. */
@@ -40,6 +43,9 @@ export interface Source {
   /** The source's name of a row. */
   nameOf: (model: Model) => string | undefined;
 }
+
+/** Why a named model has no draft, although the source was read. */
+export const unpublished = 'the source does not publish it';
 
 export const today = (): string => new Date().toISOString().slice(0, 10);
 
@@ -56,6 +62,16 @@ export const documentsOf =
     if (file !== document?.name) throw new Error(`there is no document ${file}`);
     return document.json;
   };
+
+/** The draft with an example of its input and without empty fields, checked. */
+export function withExample(draft: Draft): Draft {
+  const row = JSON.parse(JSON.stringify(draft.row)) as Record<string, unknown>;
+  const { example, problems } = checkRow(row, documentsOf(draft), exampleInput);
+  return { ...draft, row: { ...row, ...(example && { example }) }, problems: problems.map(problemText) };
+}
+
+export const problemText = ({ pointer, reason }: { pointer: string; reason: string }): string =>
+  `${pointer}: ${reason}`;
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

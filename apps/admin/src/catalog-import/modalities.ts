@@ -1,7 +1,7 @@
 import type { JsonSchema } from '#catalog';
 import { plain } from './schema-facts.js';
 
-type Modality = 'text' | 'image' | 'video' | 'audio' | '3d';
+export type Modality = 'text' | 'image' | 'video' | 'audio' | '3d';
 
 const kinds: Record<string, Modality> = {
   text: 'text',

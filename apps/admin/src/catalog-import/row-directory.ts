@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { checkRow, type Model } from '#catalog';
 import { declaredProvider, parsedYaml } from '#providers';
 import { z } from 'zod';
-import { type Draft, documentsOf, sha256, today } from './draft.js';
+import { type Draft, documentsOf, problemText, sha256, today } from './draft.js';
 
 const maxDocumentBytes = 4 * 1024 * 1024;
 const maxRowBytes = 256 * 1024;
@@ -13,12 +13,6 @@ const maxRowBytes = 256 * 1024;
 export type Written =
   | { state: 'added' | 'updated' | 'unchanged' }
   | { state: 'edited' | 'collision' | 'unusable'; reason: string };
-
-interface StoredFile {
-  text: string;
-  /** The value of the file, or undefined if it cannot be read. */
-  row: Record<string, unknown> | undefined;
-}
 
 /** The member by which an import knows its own files. */
 const origin = z.object({ from: z.string(), hash: z.string() });
@@ -31,26 +25,33 @@ const textOf = (row: unknown): string => `${JSON.stringify(row, undefined, 2)}\n
 export class RowDirectory {
   private constructor(
     private readonly directory: string,
-    private readonly files: Map<string, StoredFile>,
+    /** The origin of each file. Undefined if no import wrote it. */
+    private readonly files: Map<string, Origin | undefined>,
     /** The owner of each id, alias and address at a provider. */
     private readonly owners: Map<string, string>,
+    /** The documents, by the base of the row to which they belong. */
+    private readonly documents: Map<string, Set<string>>,
   ) {}
 
   /** Reads the directory, and creates it if needed. `others` are the models whose names are taken. */
   static async open(directory: string, others: readonly Model[]): Promise<RowDirectory> {
     await mkdir(directory, { recursive: true });
-    const files = new Map<string, StoredFile>();
+    const files = new Map<string, Origin | undefined>();
     const owners = new Map(
       others.flatMap((model) => namesOf(model).map((name) => [name, model.id] as const)),
     );
-    for (const name of (await readdir(directory)).filter((each) => /^[^.].*\.ya?ml$/.test(each)).sort()) {
-      const text = await readFile(join(directory, name), 'utf8');
-      const row = rowIn(text);
-      files.set(name, { text, row });
+    const names = (await readdir(directory)).sort();
+    for (const name of names.filter((each) => /^[^.].*\.ya?ml$/.test(each))) {
+      const row = rowIn(await readFile(join(directory, name), 'utf8'));
+      files.set(name, originOf(row));
       if (row === undefined) continue;
       for (const taken of namesOf(row)) owners.set(taken, String(row['id'] ?? row['provider']));
     }
-    return new RowDirectory(directory, files, owners);
+    const documents = new Map<string, Set<string>>();
+    for (const name of names.filter((each) => documentName.test(each))) {
+      documents.set(baseOf(name), (documents.get(baseOf(name)) ?? new Set()).add(name));
+    }
+    return new RowDirectory(directory, files, owners, documents);
   }
 
   /** Writes the files of a draft, each completely or not at all. */
@@ -60,17 +61,18 @@ export class RowDirectory {
       return { state: 'unusable', reason: `its schema is larger than ${maxDocumentBytes} bytes` };
     }
     const name = `${base}.yaml`;
+    const isStored = this.files.has(name);
     const stored = this.files.get(name);
-    if (stored) {
-      const source = originOf(stored)?.from;
+    if (isStored) {
+      const source = stored?.from;
       if (source === undefined) return { state: 'collision', reason: `${name} was not written by an import` };
       if (source !== from) return { state: 'collision', reason: `${name} was imported from ${source}` };
-      if (await this.isEdited(stored))
+      if (await this.isEdited(name))
         return { state: 'edited', reason: `${name} has been edited, and is left as it is` };
     }
     const id = String(draft.row['id'] ?? draft.row['provider']);
     const taken = namesOf(draft.row).find(
-      (each) => (this.owners.get(each) ?? id) !== id || (!stored && this.owners.has(each)),
+      (each) => (this.owners.get(each) ?? id) !== id || (!isStored && this.owners.has(each)),
     );
     if (taken !== undefined) {
       return {
@@ -85,23 +87,25 @@ export class RowDirectory {
     const text = textOf(row);
     if (text.length > maxRowBytes)
       return { state: 'unusable', reason: `its row is larger than ${maxRowBytes} bytes` };
-    if (originOf(stored)?.hash === hash) return { state: 'unchanged' };
+    if (stored?.hash === hash) return { state: 'unchanged' };
     // The row comes last, because it names its document. Whenever this stops, the directory is usable.
     if (document) await this.replace(document.name, document.text);
     await this.replace(name, text);
     await this.removeOldDocuments(base, document?.name);
-    this.files.set(name, { text, row });
+    this.files.set(name, { from, hash });
     for (const each of namesOf(draft.row)) this.owners.set(each, id);
-    return { state: stored ? 'updated' : 'added' };
+    return { state: isStored ? 'updated' : 'added' };
   }
 
-  private async isEdited({ text, row }: StoredFile): Promise<boolean> {
+  private async isEdited(name: string): Promise<boolean> {
+    const text = await readFile(join(this.directory, name), 'utf8');
+    const row = rowIn(text);
     if (text !== textOf(row)) return true;
     const { generated: _, ...own } = row ?? {};
     const [, file] = /"\$ref":"([^"#]+\.json)#/.exec(JSON.stringify(row?.['input'] ?? null)) ?? [];
     const document =
       file === undefined ? '' : await readFile(join(this.directory, file), 'utf8').catch(() => 'absent');
-    return sha256(textOf(own) + document) !== originOf({ row })?.hash;
+    return sha256(textOf(own) + document) !== originOf(row)?.hash;
   }
 
   private async replace(name: string, text: string): Promise<void> {
@@ -110,21 +114,27 @@ export class RowDirectory {
     try {
       await writeFile(temporary, text, { flag: 'wx', flush: true });
       await rename(temporary, join(this.directory, name));
-    } finally {
+    } catch (error) {
       await rm(temporary, { force: true });
+      throw error;
     }
   }
 
   private async removeOldDocuments(base: string, current: string | undefined): Promise<void> {
-    for (const name of await readdir(this.directory)) {
-      const isOld = name.startsWith(`${base}.`) && /^[0-9a-f]{12}\.json$/.test(name.slice(base.length + 1));
-      if (isOld && name !== current) await rm(join(this.directory, name), { force: true });
+    for (const name of this.documents.get(base) ?? []) {
+      if (name !== current) await rm(join(this.directory, name), { force: true });
     }
+    this.documents.set(base, new Set(current === undefined ? [] : [current]));
   }
 }
 
-const originOf = (stored: Pick<StoredFile, 'row'> | undefined): Origin | undefined =>
-  origin.safeParse(stored?.row?.['generated']).data;
+/** The name of a stored document: the base of its row and a part of its hash. */
+const documentName = /\.[0-9a-f]{12}\.json$/;
+
+const baseOf = (name: string): string => name.replace(documentName, '');
+
+const originOf = (row: Record<string, unknown> | undefined): Origin | undefined =>
+  origin.safeParse(row?.['generated']).data;
 
 function rowIn(text: string): Record<string, unknown> | undefined {
   try {
@@ -146,12 +156,10 @@ function namesOf(row: Model | Record<string, unknown>): string[] {
   return [id, ...(aliases ?? []), `${path} at ${server} ${version} ${model}`];
 }
 
-function problemsOf(draft: Draft): string[] {
+function problemsOf(draft: Draft): readonly string[] {
   if (!('id' in draft.row)) {
     const declared = declaredProvider(draft.row);
     return 'problems' in declared ? declared.problems.map(({ message }) => message) : [];
   }
-  return checkRow(draft.row, documentsOf(draft)).problems.map(
-    ({ pointer, reason }) => `${pointer}: ${reason}`,
-  );
+  return draft.problems ?? checkRow(draft.row, documentsOf(draft)).problems.map(problemText);
 }

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { builtInDirectories, loadCatalog, type Model } from '#catalog';
 import { parsedYaml, providerList, settingStem } from '#providers';
 import { routerProviderSegment } from '#schemas';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { clearLine, type Answer, type Desk } from '../answer.js';
 import { type Drift, compareModels } from '../catalog-import/compare-models.js';
 import type { Source } from '../catalog-import/draft.js';
@@ -11,7 +11,13 @@ import { type Imported, importModels } from '../catalog-import/import-models.js'
 import { RowDirectory } from '../catalog-import/row-directory.js';
 import { SourceApi } from '../catalog-import/source-api.js';
 import { falSource } from '../catalog-import/sources/fal.js';
-import { openAiCompatibleSource } from '../catalog-import/sources/openai-compatible.js';
+import {
+  factsOfRow,
+  openAiCompatibleSource,
+  type OperatorFacts,
+} from '../catalog-import/sources/openai-compatible.js';
+import { knownServers } from '../catalog-import/sources/served/known-servers.js';
+import { servedKinds } from '../catalog-import/sources/served/served-kind.js';
 import { replicateSource, type RunPrice } from '../catalog-import/sources/replicate.js';
 import { vendorOf, vendorSource } from '../catalog-import/sources/vendor-list.js';
 import { wholeNumber } from '../whole-number.js';
@@ -111,12 +117,9 @@ function addReplicateImport(imports: Command, desk: Desk): void {
 }
 
 function addServerImport(imports: Command, desk: Desk): void {
-  interface Options {
-    baseUrl: string;
-    usdPerMillionInput: number;
-    usdPerMillionOutput: number;
-    contextTokens?: number;
-    imageCents?: number;
+  interface Options extends OperatorFacts {
+    baseUrl?: string;
+    model?: string[];
     to: string;
   }
   imports
@@ -125,21 +128,36 @@ function addServerImport(imports: Command, desk: Desk): void {
       'Import a server with OpenAI’s API: its provider declaration, and a row for each model that it lists.',
     )
     .argument('<name>', 'name of the provider', providerName)
-    .requiredOption('--base-url <url>', 'base URL of the API, such as http://127.0.0.1:11434/v1', webAddress)
-    .requiredOption('--usd-per-million-input <amount>', 'price of a million input tokens', dollars)
-    .requiredOption('--usd-per-million-output <amount>', 'price of a million output tokens', dollars)
-    .option('--context-tokens <n>', 'length of the context, if the server does not state it', wholeNumber(1))
+    .option(
+      '--base-url <url>',
+      `base URL of the API, such as http://127.0.0.1:11434/v1. Not needed for ${Object.keys(knownServers).join(', ')}.`,
+      webAddress,
+    )
+    .option('--model <id...>', 'import only these models')
+    .addOption(
+      new Option('--kind <kind>', 'kind of models of which the server does not state it').choices(
+        servedKinds,
+      ),
+    )
+    .option('--usd-per-million-input <amount>', 'price of a million input tokens', dollars)
+    .option('--usd-per-million-output <amount>', 'price of a million output tokens', dollars)
+    .option('--context-tokens <n>', 'length of the context', wholeNumber(1))
     .option('--image-cents <n>', 'price of an image', wholeNumber(0))
     .requiredOption(...to)
     .action(
-      async (name: string, { baseUrl, contextTokens, imageCents, to: directory, ...prices }: Options) => {
-        await importing(desk, directory, undefined, (signal) =>
+      async (
+        name: string,
+        { baseUrl = knownServers[name]?.base, model, to: directory, ...facts }: Options,
+        command: Command,
+      ) => {
+        if (baseUrl === undefined)
+          command.error('error: expected --base-url, because no known server has this name');
+        await importing(desk, directory, model, (signal) =>
           openAiCompatibleSource({
             name,
             api: serverAt(desk, name, baseUrl, signal),
-            contextTokens,
-            imageCents,
-            ...prices,
+            declares: true,
+            facts: () => facts,
           }),
         );
       },
@@ -216,15 +234,14 @@ function sourceOfRows(
   const from = rows.find(({ generated }) => generated !== undefined)?.generated?.from;
   if (from === undefined) throw new Error(`there is no imported row of a provider "${provider}"`);
   const base = api ?? from.replace(/\/models(#.*)?$/, '');
-  return openAiCompatibleSource({
+  const source = openAiCompatibleSource({
     name: provider,
     api: serverAt(desk, provider, base, signal),
-    usdPerMillionInput: 0,
-    usdPerMillionOutput: 0,
-    // Prices of servers are the operator's, so these are not compared.
-    contextTokens: 1,
-    imageCents: 0,
+    declares: false,
+    facts: (name) => known.get(name) ?? {},
   });
+  const known = new Map(rows.map((row) => [source.nameOf(row), factsOfRow(row)]));
+  return source;
 }
 
 /** The model of one file. Its provider may be declared elsewhere. */

@@ -1,4 +1,4 @@
-import { checkRow, intake, type JsonSchema, type Model, modelAlias } from '#catalog';
+import { intake, type JsonSchema, type Model, modelAlias } from '#catalog';
 import { valueAt } from '#schemas';
 import { z } from 'zod';
 import {
@@ -10,8 +10,9 @@ import {
   shortened,
   type Source,
   storedDocument,
+  unpublished,
+  withExample,
 } from '../draft.js';
-import { exampleInput } from '../example-input.js';
 import { falPrice, type UnitPrice } from '../fal-price.js';
 import { modalitiesOf } from '../modalities.js';
 import { filePointers, linkPointers } from '../schema-facts.js';
@@ -154,7 +155,7 @@ export function falSource({ api, hasKey, category, query, maxCents }: FalOptions
 
   return {
     provider: 'fal',
-    hasPrices: hasKey,
+    comparesPrice: () => hasKey,
     nameOf: ({ upstream }: Model) => upstream.path,
     async *drafts(names) {
       if (names) return yield* named(names);
@@ -180,8 +181,6 @@ function nameOfEntry(entry: unknown): string {
   const id = valueAt(entry, '/endpoint_id');
   return typeof id === 'string' ? id : 'an entry of the list';
 }
-
-export const unpublished = 'the source does not publish it';
 
 const chunks = (ids: readonly string[]): string[][] =>
   Array.from({ length: Math.ceil(ids.length / maxIdsPerCall) }, (_none, at) =>
@@ -234,20 +233,9 @@ function draftOf(
   };
   const { bounded } = priced;
   return {
-    draft: { ...draft, row: withExample(row, documents) },
+    draft: withExample({ ...draft, row }),
     ...(bounded !== undefined && { bounded }),
   };
-}
-
-/** The row with an example of its input, without empty fields. */
-export function withExample(
-  row: Record<string, unknown>,
-  documents: ReturnType<typeof documentsOf>,
-): Record<string, unknown> {
-  const given = JSON.parse(JSON.stringify(row)) as Record<string, unknown>;
-  const { model } = checkRow(given, documents);
-  const example = model && exampleInput(model);
-  return { ...given, ...(example && { example }) };
 }
 
 /** The places of the input and the output in a document: by its paths, or else by the names of its schemas. */

@@ -10,10 +10,12 @@ import {
   type Source,
   storedDocument,
   today,
+  unpublished,
+  withExample,
 } from '../draft.js';
 import { linkPointers } from '../schema-facts.js';
+import { replicateModalities } from './replicate-modalities.js';
 import { failureText, type SourceApi, SourceFailure } from '../source-api.js';
-import { unpublished, withExample } from './fal.js';
 
 /** Only the fields that are used. */
 const modelShape = z.object({
@@ -22,6 +24,7 @@ const modelShape = z.object({
   latest_version: z
     .object({ id: z.string().min(1), openapi_schema: z.record(z.string(), z.unknown()) })
     .nullish(),
+  default_example: z.object({ output: z.unknown() }).nullish().catch(undefined),
 });
 
 /** A price in US dollars: per run, or per second of `metrics.predict_time`. */
@@ -43,7 +46,7 @@ interface ReplicateOptions {
 /** Replicate's API: `GET /models/{owner}/{name}`. Official models have a path of their own, others a version. */
 export const replicateSource = ({ api, price, maxCents }: ReplicateOptions): Source => ({
   provider: 'replicate',
-  hasPrices: false,
+  comparesPrice: () => false,
   nameOf: ({ upstream }) => upstream['model'] ?? /^models\/(.+)\/predictions$/.exec(upstream.path)?.[1],
   async *drafts(names = []): AsyncGenerator<Found> {
     for (const name of names) {
@@ -71,7 +74,12 @@ function priceOf(price: RunPrice, maxCents: number | undefined): Record<string, 
 
 function draftOf(
   name: string,
-  { description, is_official: isOfficial, latest_version: version }: z.infer<typeof modelShape>,
+  {
+    description,
+    is_official: isOfficial,
+    latest_version: version,
+    default_example: example,
+  }: z.infer<typeof modelShape>,
   base: string,
   price: Record<string, unknown>,
 ): { draft: Draft } | { skipped: string } {
@@ -87,11 +95,18 @@ function draftOf(
   const [problem] = problems;
   if (problem) return { skipped: problem.message };
   const files = linkPointers(output, '/output');
+  const { schema: input } = intake(refTo('Input'), documents);
   const row = {
     id,
     aliases: [`replicate/${name.toLowerCase()}`],
     title: shortened(name, 100),
     description: shortened(description ?? undefined, 300),
+    modalities: replicateModalities({
+      input,
+      output,
+      example: example?.output,
+      text: `${name} ${description ?? ''}`,
+    }),
     upstream: {
       path: isOfficial ? `models/${name}/predictions` : 'predictions',
       model: name,
@@ -117,5 +132,5 @@ function draftOf(
       },
     },
   };
-  return { draft: { ...draft, row: withExample(row, documents) } };
+  return { draft: withExample({ ...draft, row }) };
 }
