@@ -14,6 +14,9 @@ const policy = (manifests: Manifest[], name: string) => find(manifests, 'Network
 const deployment = (manifests: Manifest[], name: string) => find(manifests, 'Deployment', name) as Workload;
 const graceOf = (manifests: Manifest[], name: string) =>
   deployment(manifests, name).spec.template.spec.terminationGracePeriodSeconds;
+const intervalOf = (manifests: Manifest[]) => find(manifests, 'PodMonitor', 'model-router')?.['spec'];
+const lifecycleOf = (manifests: Manifest[]) =>
+  deployment(manifests, 'gateway').spec.template.spec.containers[0]?.lifecycle;
 
 describeWith('groups of workers', () => {
   const manifests = given('worker-groups');
@@ -124,7 +127,6 @@ describeWith('other objects', () => {
   });
 
   it('the PodMonitor has the given interval', () => {
-    const intervalOf = (manifests: Manifest[]) => find(manifests, 'PodMonitor', 'model-router')?.['spec'];
     expect(intervalOf(given('private-services'))).toMatchObject({
       podMetricsEndpoints: [{ interval: '30s' }],
     });
@@ -147,8 +149,6 @@ describeWith('other objects', () => {
   });
 
   it('a stop begins after preStopSeconds, for which the grace period has room', () => {
-    const lifecycleOf = (manifests: Manifest[]) =>
-      deployment(manifests, 'gateway').spec.template.spec.containers[0]?.lifecycle;
     const later = given('migrated-elsewhere');
     expect(lifecycleOf(later)).toEqual({ preStop: { sleep: { seconds: 25 } } });
     expect([graceOf(later, 'gateway'), graceOf(later, 'worker')]).toEqual([645, 630]);

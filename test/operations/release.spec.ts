@@ -88,6 +88,8 @@ describeWith('a dry run of a release without images', () => {
     const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
     const ours = entries(path.join(out, `model-router-client-${version}.tgz`));
     expect(ours.sort()).toEqual([...files.map((file) => `package/${file.path}`), 'package/LICENSE'].sort());
+    // Each language has its own package, so that a scanner of one finds nothing of the other.
+    expect(ours.filter((name) => !/\/(LICENSE|README\.md)$|\.(js|json|d\.ts)$/.test(name))).toEqual([]);
   });
 
   it('makes Python packages whose record and metadata are right', () => {
