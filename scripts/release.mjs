@@ -2,7 +2,7 @@
 //   npm run release -- X.Y.Z [--tag] [--prepare] [--without-image] [--platform linux/amd64,…] [--out <folder>]
 // Without --tag it is a dry run: it reports what would stop the release, and makes the products all the same. With --tag
 // it stops at the first problem, and ends with an annotated tag. It never pushes. --prepare only writes the version into
-// the files that state it. The environment may name the tools (HELM, CONTAINER_TOOL) and, by digest, the base images
+// the files that state it, and makes the entries of Unreleased in CHANGELOG.md its section. The environment may name the tools (HELM, CONTAINER_TOOL) and, by digest, the base images
 // (BUILD_IMAGE, RUN_IMAGE).
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

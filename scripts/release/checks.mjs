@@ -42,9 +42,24 @@ export function sectionOf(changelog, version) {
   return section && /^- /m.test(section) ? section.slice(section.indexOf('\n')).trim() : undefined;
 }
 
-/** Writes the version into every file that states it. Returns the changed files. */
-export function writeVersion(version) {
+/** The change log in which the entries of Unreleased are a section of the version, unless it has one already. */
+function withSection(changelog, version, day) {
+  const isNeeded =
+    sectionOf(changelog, version) === undefined && sectionOf(changelog, 'Unreleased') !== undefined;
+  return isNeeded
+    ? changelog.replace(/^## Unreleased$/m, `## Unreleased\n\n## ${version} – ${day}`)
+    : changelog;
+}
+
+/** Writes the version into every file that states it, and its section into the change log. Returns the changed files. */
+export function writeVersion(version, day = new Date().toISOString().slice(0, 10)) {
   const changed = new Set();
+  const before = readFileSync('CHANGELOG.md', 'utf8');
+  const after = withSection(before, version, day);
+  if (after !== before) {
+    writeFileSync('CHANGELOG.md', after);
+    changed.add('CHANGELOG.md');
+  }
   for (const { file, pattern } of stated) {
     const before = readFileSync(file, 'utf8');
     const after = before.replace(pattern, (line, found) => line.replace(found, version));

@@ -233,6 +233,15 @@ describe('admin key and token', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60);
   });
 
+  it('signs with the first of several secrets', async () => {
+    const secrets = `another-secret-of-tests-for-access-tokens,${secret}`;
+    const options = ['token', 'create', '--workspace', 'acme'];
+    const { out } = await runAdmin({ ...env, JWT_SECRET: secrets }, ...options);
+    const [first = ''] = secrets.split(',');
+    const { payload } = await jwtVerify(out.trim(), new TextEncoder().encode(first));
+    expect(payload['workspace']).toBe(workspaceId);
+  });
+
   it('requires the secret before it connects to the database', async () => {
     const { code, error } = await runAdmin({}, 'token', 'create', '--workspace', 'acme');
     expect(code).toBe(1);

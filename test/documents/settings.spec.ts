@@ -9,7 +9,10 @@ import { pathOf, textOf } from './checkout-files.js';
 const names = (env: object): string[] => Object.keys(env).sort();
 
 describe.each([
-  ['docs/configuration.md and .env.example', 'scripts/docs-configuration.mjs'],
+  [
+    'docs/configuration.md, .env.example and the chart’s schema of `config`',
+    'scripts/docs-configuration.mjs',
+  ],
   ['docs/operations/catalog-reference.md', 'scripts/docs-catalog.mjs'],
 ])('%s', (_pages, script) => {
   it('match the schemas of the built apps, and describe each field', () => {

@@ -164,7 +164,7 @@ describe('the clients and examples', () => {
       expect(await node(tsc, {}, folder).catch((error: { stdout: string }) => error.stdout)).toBe('');
     });
 
-    const nodeInComfy = async (...options: string[]) => {
+    const nodeInComfy = async (more: NodeJS.ProcessEnv, ...options: string[]) => {
       const comfy = temporaryFolder('comfyui');
       const brought = path.join(comfy, 'brought');
       for (const each of ['custom_nodes', 'brought/PIL'])
@@ -173,35 +173,39 @@ describe('the clients and examples', () => {
         writeFileSync(path.join(brought, file), text);
       const { stdout } = await run('npx', npx('model-router-comfyui-node', comfy, ...options), {
         cwd: temporaryFolder('empty'),
-        env: { ...env, PYTHON: python, PYTHONPATH: brought, PYTHONDONTWRITEBYTECODE: '1' },
+        env: { ...env, PYTHON: python, PYTHONPATH: brought, PYTHONDONTWRITEBYTECODE: '1', ...more },
         timeout: 120_000,
       });
       return stdout;
     };
 
     it('installs the ComfyUI node with npx in an empty folder, where it loads and makes an image', async () => {
-      expect(await nodeInComfy('--run')).toMatch(
+      expect(await nodeInComfy({}, '--run')).toMatch(
         /^installed: .+model-router\nloads: RouterImage, .+\nreaches: \d{3} models\nruns: bfl\S+ \(1, 'PNG'\) http\S+\n$/,
       );
     });
 
     it('makes images with models that return bytes or base64, and names a model that returns no image', async () => {
       const images = ['openai/gpt-image-1.5', 'stability/stable-image-core', 'luma/photon-1'];
-      expect((await nodeInComfy('--run', ...images)).split('\n').slice(3, -1)).toEqual([
+      expect((await nodeInComfy({}, '--run', ...images)).split('\n').slice(3, -1)).toEqual([
         "runs: openai/gpt-image-1.5 (1, 'PNG')",
         "runs: stability/stable-image-core (1, 'PNG')",
         expect.stringMatching(/^runs: luma\/photon-1 \(1, 'PNG'\) http/),
       ]);
-      await expect(nodeInComfy('--run', 'luma/ray-2')).rejects.toMatchObject({
+      await expect(nodeInComfy({}, '--run', 'luma/ray-2')).rejects.toMatchObject({
         stderr: expect.stringMatching(/ValueError: luma\/ray-2 answered, and was paid, .+ http\S+\.mp4/),
       });
     });
 
-    it('says what is missing without a ComfyUI', async () => {
+    it('says what is missing without a ComfyUI or a router', async () => {
       const there = { cwd: temporaryFolder('nothing'), env, timeout: 120_000 };
       await expect(run('npx', npx('model-router-comfyui-node', '.'), there)).rejects.toMatchObject({
         code: 2,
         stderr: expect.stringMatching(/^Name the folder of a ComfyUI: .+custom_nodes does not exist/),
+      });
+      await expect(nodeInComfy({ BASE_URL: '' })).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^Give BASE_URL/),
       });
     });
 

@@ -88,6 +88,8 @@ describeWith('a dry run of a release without images', () => {
     const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
     const ours = entries(path.join(out, `model-router-client-${version}.tgz`));
     expect(ours.sort()).toEqual([...files.map((file) => `package/${file.path}`), 'package/LICENSE'].sort());
+    // Each language has its own package, so that a scanner of one finds nothing of the other.
+    expect(ours.filter((name) => !/\/(LICENSE|README\.md)$|\.(js|json|d\.ts)$/.test(name))).toEqual([]);
   });
 
   it('makes Python packages whose record and metadata are right', () => {
@@ -220,10 +222,19 @@ describe('a release', () => {
     expect(problems()).toEqual([
       'problem: the working tree has changes that are not committed',
       'problem: the tag v99.0.0 exists',
-      'problem: CHANGELOG.md has no section "## 99.0.0" with entries',
     ]);
     git('tag', '--delete', 'v99.0.0');
     const changelog = path.join(copy, 'CHANGELOG.md');
+    const before = textOf('CHANGELOG.md');
+    const today = new Date().toISOString().slice(0, 10);
+    const cut = before.replace('\n## Unreleased\n', `\n## Unreleased\n\n## 99.0.0 – ${today}\n`);
+    expect(readFileSync(changelog, 'utf8')).toBe(cut);
+    // Repeated, it changes nothing more.
+    expect(inCopy('99.0.0', '--prepare')).toBe('');
+    // Nothing to release is a problem.
+    writeFileSync(changelog, '# Changelog\n\n## Unreleased\n\n## 98.0.0\n\n- old\n');
+    inCopy('99.0.0', '--prepare');
+    expect(problems()).toContain('problem: CHANGELOG.md has no section "## 99.0.0" with entries');
     writeFileSync(changelog, '# Changelog\n\n## 99.0.0\n\n## 98.0.0\n\n- old\n');
     expect(problems()).toHaveLength(2);
     writeFileSync(changelog, '# Changelog\n\n## 99.0.0 – 2026-01-01\n\n- new\n');

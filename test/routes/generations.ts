@@ -8,13 +8,14 @@ export const generations = ['v1', 'v2'] as const;
 export async function bearer(
   workspaceId: string,
   scope = scopes.join(' '),
+  secret = jwtSecret,
 ): Promise<{ authorization: string }> {
   const token = await new SignJWT({ workspace: workspaceId, scope, sub: 'tester' })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer('model-router')
     .setAudience('model-router')
     .setExpirationTime('5m')
-    .sign(new TextEncoder().encode(jwtSecret));
+    .sign(new TextEncoder().encode(secret));
   return { authorization: `Bearer ${token}` };
 }
 

@@ -23,14 +23,16 @@ describe('the settings of a gateway', () => {
     });
   });
 
-  it('accept a second, older signing secret, and strip the trailing slash of an address', () => {
+  it('accept a second, older secret of signatures and of access tokens, and strip the trailing slash of an address', () => {
     const env = {
       ...minimal,
       SIGNING_SECRET: `${'a'.repeat(32)}, ${'b'.repeat(32)}`,
+      JWT_SECRET: `${'c'.repeat(32)}, ${'d'.repeat(32)}`,
       PUBLIC_BASE_URL: 'https://r.example/',
     };
     expect(readSettings(gatewaySettings, env)).toMatchObject({
       SIGNING_SECRET: ['a'.repeat(32), 'b'.repeat(32)],
+      JWT_SECRET: ['c'.repeat(32), 'd'.repeat(32)],
       PUBLIC_BASE_URL: 'https://r.example',
     });
   });
@@ -55,6 +57,14 @@ describe('the settings of a gateway', () => {
       JWT_JWKS_ALGORITHMS: ['RS256', 'ES256', 'EdDSA'],
     });
     expect(() => readGatewaySettings(others)).toThrow('one of JWT_SECRET and JWT_JWKS_URL is required');
+  });
+
+  it('reject a secret of access tokens that is too short, alone and in a list', () => {
+    for (const secrets of ['short', `${'c'.repeat(32)},short`])
+      for (const jwks of ['', 'https://login.example.com/jwks'])
+        expect(() => readGatewaySettings({ ...minimal, JWT_SECRET: secrets, JWT_JWKS_URL: jwks })).toThrow(
+          'JWT_SECRET: must be one or two secrets of at least 32 characters',
+        );
   });
 
   it('reject a time that overflows a timer', () => {

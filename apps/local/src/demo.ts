@@ -85,7 +85,11 @@ export class DemoData {
   }
 
   private async save(apiKey: string, workspaceId: string): Promise<Demo> {
-    const { JWT_ISSUER, JWT_AUDIENCE, JWT_SECRET } = readSettings(accessTokenSettings, this.env);
+    const {
+      JWT_ISSUER,
+      JWT_AUDIENCE,
+      JWT_SECRET: [secret],
+    } = readSettings(accessTokenSettings, this.env);
     const expiresAt = new Date(Date.now() + 30 * dayMs);
     const claims = {
       workspace: workspaceId,
@@ -98,7 +102,7 @@ export class DemoData {
       .setAudience(JWT_AUDIENCE)
       .setIssuedAt()
       .setExpirationTime(expiresAt)
-      .sign(new TextEncoder().encode(JWT_SECRET));
+      .sign(new TextEncoder().encode(secret));
     const demo = {
       workspace: name,
       api_key: apiKey,

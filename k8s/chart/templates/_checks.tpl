@@ -19,6 +19,7 @@
   {{- end -}}
 {{- end -}}
 {{- if and $values.worker.keda.enabled $values.worker.autoscaling.enabled -}}{{- fail "worker.keda and worker.autoscaling both set the number of workers: enable one" -}}{{- end -}}
+{{- if and $values.worker.groups $values.worker.autoscaling.enabled -}}{{- fail "worker.groups have pods that worker.autoscaling would count as its own: use worker.keda, or a fixed number" -}}{{- end -}}
 {{- range $name, $scale := dict "gateway.autoscaling" $values.gateway.autoscaling "worker.autoscaling" $values.worker.autoscaling "worker.keda" $values.worker.keda -}}
   {{- if gt (int $scale.minReplicas) (int $scale.maxReplicas) -}}{{- fail (printf "%s.minReplicas is above maxReplicas" $name) -}}{{- end -}}
 {{- end -}}

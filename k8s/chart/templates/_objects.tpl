@@ -20,6 +20,10 @@
   {{- include "network" (dict "values" $values "object" $object) -}}
 {{- else if eq $object.kind "PodDisruptionBudget" -}}
   {{- $show = $app.disruptionBudget -}}
+  {{- with $app.disruptionBudgetSpec -}}
+    {{- $_ := unset $object.spec "maxUnavailable" -}}
+    {{- include "overlay" (list $object.spec .) -}}
+  {{- end -}}
 {{- else if eq $object.kind "ServiceAccount" -}}
   {{- with get ($app | default dict) "serviceAccountAnnotations" -}}{{- $_ := set $object.metadata "annotations" (deepCopy .) -}}{{- end -}}
   {{- if eq $name "migrate" -}}{{- include "hook" (dict "root" .root "object" $object "weight" "-1" "delete" "before-hook-creation") -}}{{- end -}}
@@ -32,6 +36,8 @@
   {{- include "scaler" (dict "root" .root "metadata" (index $object.spec.triggers 0).metadata) -}}
 {{- else if eq $object.kind "TriggerAuthentication" -}}
   {{- range $object.spec.secretTargetRef -}}{{- $_ := set . "name" $values.secrets.scaler -}}{{- end -}}
+{{- else if eq $object.kind "PodMonitor" -}}
+  {{- range $object.spec.podMetricsEndpoints -}}{{- $_ := set . "interval" $values.monitoring.scrapeInterval -}}{{- end -}}
 {{- else if eq $object.kind "PrometheusRule" -}}
   {{- include "links" (dict "root" .root "groups" $object.spec.groups) -}}
 {{- else if eq $object.kind "Service" -}}
@@ -41,6 +47,7 @@
     {{- with .valueFrom -}}{{- $_ := set .secretKeyRef "name" $values.secrets.main -}}{{- end -}}
   {{- end -}}
 {{- else if or (eq $object.kind "Deployment") (eq $object.kind "Job") -}}
+  {{- $show = or (ne $name "migrate") $values.migrate.enabled -}}
   {{- include "workload" (dict "root" .root "object" $object "app" $app) -}}
 {{- end -}}
 {{- if $show -}}
@@ -118,6 +125,10 @@
 {{- else if eq .object.metadata.name "scrapes" -}}
   {{- $from := index (index .object.spec.ingress 0).from 0 -}}
   {{- $_ := set (index $from.namespaceSelector.matchExpressions 0) "values" $values.network.monitoringNamespaces -}}
+{{- else if eq .object.metadata.name "internet" -}}
+  {{- $ports := list -}}
+  {{- range $values.network.publicPorts -}}{{- $ports = append $ports (dict "protocol" "TCP" "port" .) -}}{{- end -}}
+  {{- $_ := set (index .object.spec.egress 0) "ports" $ports -}}
 {{- end -}}
 {{- end -}}
 
@@ -141,6 +152,37 @@
     {{- $_ := set $object.spec.scaleTargetRef "name" "worker" -}}
     {{- include "object" (dict "root" $ "object" $object) -}}
   {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+A group of workers: the Deployment of the worker with the group's values in place of the worker's. Its pods have the worker's
+name, because network policies, metrics and the disruption budget select them by it, and two budgets of one pod would forbid
+its eviction.
+*/}}
+{{- define "worker-group" -}}
+{{- $root := .root -}}
+{{- $values := deepCopy $root.Values -}}
+{{- $_ := set $values "config" (merge (deepCopy (.values.config | default dict)) $values.config) -}}
+{{- $fixed := dict "keda" (dict "enabled" false) "autoscaling" (dict "enabled" false) -}}
+{{- $_ := set $values "worker" (mergeOverwrite $values.worker (omit (deepCopy .values) "config") $fixed) -}}
+{{- $ofGroup := dict "Values" $values "Files" $root.Files "Release" $root.Release "Chart" $root.Chart "Template" $root.Template -}}
+{{- range $text := regexSplit "(?m)^---$" ($root.Files.Get "base/worker.yaml") -1 -}}
+  {{- $object := fromYaml $text -}}
+  {{- if eq $object.kind "Deployment" -}}
+    {{- $object = fromYaml (include "object" (dict "root" $ofGroup "object" $object)) -}}
+    {{- $_ := set $object.metadata "name" (include "name" (list $root (printf "worker-%s" $.name))) -}}
+    {{- $group := dict "app.kubernetes.io/component" $.name -}}
+    {{- $_ := set $object.spec.selector "matchLabels" (merge $object.spec.selector.matchLabels $group) -}}
+    {{- $_ := set $object.spec.template.metadata "labels" (merge $object.spec.template.metadata.labels $group) -}}
+    {{- $container := index $object.spec.template.spec.containers 0 -}}
+    {{- range $name, $value := $.values.config -}}
+      {{- $setting := get (fromYaml (include "config" $ofGroup)) $name -}}
+      {{- include "variable" (list $container (dict "name" $name "value" (toString $setting))) -}}
+    {{- end }}
+---
+{{ toYaml $object }}
+  {{ end -}}
 {{- end -}}
 {{- end -}}
 

@@ -15,6 +15,11 @@
 {{- else -}}
   {{- if or (dig "autoscaling" "enabled" false $app) (dig "keda" "enabled" false $app) -}}{{- $_ := unset $spec "replicas" -}}
   {{- else -}}{{- $_ := set $spec "replicas" $app.replicas -}}{{- end -}}
+  {{- range list "minReadySeconds" "revisionHistoryLimit" -}}
+    {{- $field := . -}}
+    {{- with get $app $field -}}{{- $_ := set $spec $field (int .) -}}{{- end -}}
+  {{- end -}}
+  {{- if eq $name "gateway" -}}{{- include "pre-stop" (dict "container" $container "seconds" (int $app.preStopSeconds)) -}}{{- end -}}
   {{- with $app.strategy -}}{{- $_ := set $spec "strategy" . -}}{{- end -}}
   {{- range list "startupProbe" "readinessProbe" "livenessProbe" -}}{{- include "overlay" (list (get $container .) (get $app .)) -}}{{- end -}}
   {{- $_ := set $pod "terminationGracePeriodSeconds" (int (include "grace" (dict "root" .root "name" $name))) -}}
@@ -66,7 +71,7 @@
   {{- $field := . -}}
   {{- with get $.settings $field -}}{{- $_ := set $pod $field (concat (get $pod $field | default list) .) -}}{{- end -}}
 {{- end -}}
-{{- range list "priorityClassName" "dnsPolicy" -}}
+{{- range list "priorityClassName" "runtimeClassName" "dnsPolicy" -}}
   {{- $field := . -}}
   {{- with get $.settings $field -}}{{- $_ := set $pod $field . -}}{{- end -}}
 {{- end -}}
@@ -106,10 +111,17 @@
 {{- divf (mulf (float64 $number) (get $bytes (trimPrefix $number $text))) 1048576.0 -}}
 {{- end -}}
 
-{{/* The setting that bounds a stop, and 30 s: they cover the gateway's preStop, and the connections that a worker closes. */}}
+{{/* Kubernetes before 1.33 rejects a sleep of 0 s. */}}
+{{- define "pre-stop" -}}
+{{- if eq .seconds 0 -}}{{- $_ := unset .container "lifecycle" -}}
+{{- else -}}{{- $_ := set .container.lifecycle.preStop.sleep "seconds" .seconds -}}{{- end -}}
+{{- end -}}
+
+{{/* The setting that bounds a stop, the gateway's preStop, and time for the connections that are closed. */}}
 {{- define "grace" -}}
 {{- $setting := get (dict "gateway" "CLOSE_TIMEOUT_MS" "worker" "WORKER_CLOSE_MS") .name -}}
-{{- $needed := add 30 (ceil (divf (get (fromYaml (include "config" .root)) $setting) 1000)) -}}
+{{- $others := ternary (add 20 (int .root.Values.gateway.preStopSeconds)) 30 (eq .name "gateway") -}}
+{{- $needed := add $others (ceil (divf (get (fromYaml (include "config" .root)) $setting) 1000)) -}}
 {{- $seconds := (get .root.Values .name).terminationGracePeriodSeconds | default $needed | int -}}
 {{- if lt $seconds (int $needed) -}}{{- fail (printf "%s.terminationGracePeriodSeconds is %d, but config.%s needs %d: lower the setting, or calls are cut off" .name $seconds $setting $needed) -}}{{- end -}}
 {{- $seconds -}}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { areSecrets, list, secretsExpected } from './settings.js';
 import { oneLine } from './stored-text.js';
 
 /** The scopes that a workspace can give to its own keys. */
@@ -27,13 +28,13 @@ export const callerScopes = ['catalog', 'run'] as const satisfies Scope[];
 export const accessTokenAlgorithm = 'HS256';
 
 /**
- * The secret of our own access tokens, and the issuer and audience of all access tokens. Every gateway needs the
+ * The secrets of our own access tokens, and the issuer and audience of all access tokens. Every gateway needs the
  * same values.
  */
 export const accessTokenSettings = {
-  JWT_SECRET: z.string().min(32, 'must have at least 32 characters').meta({
+  JWT_SECRET: list().refine(areSecrets, secretsExpected).meta({
     description:
-      'Secret that signs the tokens of `admin token create`, at least 32 characters. Use the same value as on the gateways.',
+      'Secret that signs the tokens of `admin token create`, at least 32 characters. Use the same value as on the gateways; of several values, the first signs.',
     example: 'replace-me-with-at-least-32-random-characters',
   }),
   JWT_ISSUER: z.string().default('model-router').meta({

@@ -230,6 +230,7 @@ export {
   routerQueueSubmitResponse,
 } from './queue-shapes.js';
 export {
+  areSecrets,
   BadSettings,
   count,
   countUpTo,
@@ -237,6 +238,7 @@ export {
   list,
   milliseconds,
   readSettings,
+  secretsExpected,
   type SettingsShape,
 } from './settings.js';
 export {

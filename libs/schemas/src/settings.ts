@@ -74,6 +74,11 @@ export const list = (byDefault = '') =>
         .filter((item) => item !== ''),
     );
 
+/** Whether a list of secrets can sign: each is long enough, and there is one. */
+export const areSecrets = (secrets: readonly string[]): boolean =>
+  secrets.length > 0 && secrets.every((secret) => secret.length >= 32);
+export const secretsExpected = 'must be one or two secrets of at least 32 characters, separated by a comma';
+
 const postgresUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\/\S+$/, 'must look like postgres://user:password@host:5432/name')

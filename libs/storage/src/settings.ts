@@ -1,4 +1,4 @@
-import { BadSettings, countUpTo, list, milliseconds } from '#schemas';
+import { areSecrets, BadSettings, countUpTo, list, milliseconds, secretsExpected } from '#schemas';
 import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
@@ -70,10 +70,6 @@ export const storageSettings = {
     'Time limit for an S3 response to begin, and for each pause within it, in milliseconds.',
   ),
 };
-
-const areSecrets = (secrets: readonly string[]): boolean =>
-  secrets.length > 0 && secrets.every((secret) => secret.length >= 32);
-const secretsExpected = 'must be one or two secrets of at least 32 characters, separated by a comma';
 
 /** For processes that sign or seal, whichever store they use. */
 export const signingSettings = {

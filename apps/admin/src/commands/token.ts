@@ -65,6 +65,7 @@ async function issueToken(
   ttlSeconds: number,
   settings: Settings,
 ): Promise<{ token: string; expiresAt: Date }> {
+  const [secret] = settings.JWT_SECRET;
   const issuedAtSeconds = Math.floor(Date.now() / 1000);
   const expiresAtSeconds = issuedAtSeconds + ttlSeconds;
   const claims = {
@@ -78,6 +79,6 @@ async function issueToken(
     .setAudience(settings.JWT_AUDIENCE)
     .setIssuedAt(issuedAtSeconds)
     .setExpirationTime(expiresAtSeconds)
-    .sign(new TextEncoder().encode(settings.JWT_SECRET));
+    .sign(new TextEncoder().encode(secret));
   return { token, expiresAt: new Date(expiresAtSeconds * 1000) };
 }

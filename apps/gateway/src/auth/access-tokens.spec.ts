@@ -77,6 +77,25 @@ describe('AccessTokens', () => {
     expect(await verify(token, new AccessTokens(withoutSecret, published))).toBeNull();
   });
 
+  it('accept every secret while the secret rotates, and the old one no longer after that', async () => {
+    const next = 'the-next-secret-of-tests-for-access-tokens';
+    const tokens = await Promise.all(
+      [secret, next, 'a-secret-that-this-gateway-never-had-000'].map((each) =>
+        signed({ alg: 'HS256' }, new TextEncoder().encode(each)),
+      ),
+    );
+    const accepted = async (...secrets: string[]) => {
+      const { JWT_SECRET } = readSettings(authSettings, { JWT_SECRET: secrets.join(', ') });
+      const ofSecrets = new AccessTokens({ ...withoutSecret, JWT_SECRET }, published);
+      return Promise.all(tokens.map(async (token) => (await verify(token, ofSecrets)) !== null));
+    };
+    expect(await accepted(secret)).toEqual([true, false, false]);
+    expect(await accepted(secret, next)).toEqual([true, true, false]);
+    expect(await accepted(next, secret)).toEqual([true, true, false]);
+    expect(await accepted(next)).toEqual([false, true, false]);
+    expect(lookedUp).toEqual([]);
+  });
+
   it('reject a token signed with a public key as the secret', async () => {
     const { publicKey } = pairOf('RS256');
     const { n = '' } = await exportJWK(publicKey);

@@ -1,5 +1,12 @@
 import { accessTokenAlgorithm, accessTokenClaims } from '#schemas';
-import { errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import {
+  errors,
+  type FlattenedJWSInput,
+  flattenedVerify,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyGetKey,
+} from 'jose';
 import type { AuthSettings } from './settings.js';
 
 /** Tolerated clock skew between the issuer and this gateway. */
@@ -12,21 +19,24 @@ const maxKeyIdLength = 256;
 const accessTokenTypes: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 /**
- * Verifies access tokens that are signed with our secret or with a key that `published` finds. Returns null
+ * Verifies access tokens that are signed with one of our secrets or with a key that `published` finds. Returns null
  * for a token that is malformed, forged, expired or meant for another audience. Throws `service_unavailable`
  * when the keys cannot be fetched.
  */
 export class AccessTokens {
-  private readonly secret: Uint8Array | undefined;
+  private readonly secrets: readonly Uint8Array[];
   private readonly algorithms: string[];
 
   constructor(
     private readonly settings: AuthSettings,
     private readonly published?: JWTVerifyGetKey,
   ) {
-    const { JWT_SECRET: secret, JWT_JWKS_ALGORITHMS: algorithms } = settings;
-    this.secret = secret === undefined ? undefined : new TextEncoder().encode(secret);
-    this.algorithms = [...(secret ? [accessTokenAlgorithm] : []), ...(published ? algorithms : [])];
+    const { JWT_SECRET: secrets = [], JWT_JWKS_ALGORITHMS: algorithms } = settings;
+    this.secrets = secrets.map((secret) => new TextEncoder().encode(secret));
+    this.algorithms = [
+      ...(this.secrets.length > 0 ? [accessTokenAlgorithm] : []),
+      ...(published ? algorithms : []),
+    ];
   }
 
   async verify(token: string) {
@@ -66,12 +76,24 @@ export class AccessTokens {
   }
 
   /** The algorithm selects the key, so a published key never verifies an HMAC, whatever the token says. */
-  private readonly keyOf: JWTVerifyGetKey = (header, token) => {
-    if (header.alg === accessTokenAlgorithm && this.secret) return this.secret;
+  private readonly keyOf: JWTVerifyGetKey = async (header, token) => {
+    if (header.alg === accessTokenAlgorithm) return this.secretOf(token);
     if (!this.published || (header.kid?.length ?? 0) > maxKeyIdLength) throw new errors.JWKSNoMatchingKey();
     return this.published(header, token);
   };
+
+  /** While the secret rotates, tokens signed with the old one are still in use. */
+  private async secretOf(token: FlattenedJWSInput): Promise<Uint8Array> {
+    for (const secret of this.secrets) if (await isSignedWith(secret, token)) return secret;
+    throw new errors.JWSSignatureVerificationFailed();
+  }
 }
+
+const isSignedWith = async (secret: Uint8Array, token: FlattenedJWSInput): Promise<boolean> =>
+  flattenedVerify(token, secret, { algorithms: [accessTokenAlgorithm] }).then(
+    () => true,
+    () => false,
+  );
 
 const isIssuedLater = ({ iat = 0 }: JWTPayload): boolean => iat > Date.now() / 1000 + clockToleranceS;
 

@@ -1,4 +1,4 @@
-import { accessTokenSettings, count, list, milliseconds } from '#schemas';
+import { accessTokenSettings, areSecrets, count, list, milliseconds, secretsExpected } from '#schemas';
 import { z } from 'zod';
 
 // Asymmetric algorithms only: a published key must never serve as an HMAC secret.
@@ -35,7 +35,8 @@ export const identityProviderUrl = () =>
 export const authSettings = {
   ...accessTokenSettings,
   JWT_SECRET: accessTokenSettings.JWT_SECRET.optional().meta({
-    description: 'Secret that verifies the access tokens of `admin token create`, at least 32 characters.',
+    description:
+      'Secret that verifies the access tokens of `admin token create`, at least 32 characters. While it rotates, list the new value, a comma and the old one.',
     example: 'replace-me-with-at-least-32-random-characters',
     oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
   }),
@@ -79,6 +80,9 @@ export const authSettings = {
 export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;
 
 /** `JWT_SECRET` where no published keys verify access tokens: then it is required. */
-export const onlyTokenSecret = z
-  .string('one of JWT_SECRET and JWT_JWKS_URL is required to verify access tokens')
-  .pipe(accessTokenSettings.JWT_SECRET);
+export const onlyTokenSecret = list()
+  .refine((secrets) => secrets.length > 0, {
+    error: 'one of JWT_SECRET and JWT_JWKS_URL is required to verify access tokens',
+    abort: true,
+  })
+  .refine(areSecrets, secretsExpected);

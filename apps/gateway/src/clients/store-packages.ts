@@ -24,7 +24,6 @@ function filesBelow(folder: string, matches: RegExp): Entry[] {
 }
 
 const license = { name: 'LICENSE', bytes: readFileSync(path.join(root, 'LICENSE')) };
-const modules = filesBelow(python, /^model_router\/([^/]+\.py|py\.typed)$/);
 const typedModules = filesBelow(path.join(client, 'dist/python'), /^model_router\/([^/]+\.pyi?|py\.typed)$/);
 const toml = filesBelow(python, /^pyproject\.toml$/);
 const project = projectOf(String(toml[0]?.bytes));
@@ -35,7 +34,6 @@ const npmFiles = [
   license,
   ...manifests,
   ...compiled.map(({ name, bytes }) => ({ name: `dist/${name}`, bytes })),
-  ...modules.map(({ name, bytes }) => ({ name: `python/${name}`, bytes })),
 ];
 const manifest = JSON.parse(String(manifests.find(({ name }) => name === 'package.json')?.bytes)) as {
   name: string;
