@@ -76,7 +76,7 @@ const subjects = {
   'Calls and connections':
     /^(HOST|PORT|PUBLIC_BASE_URL|CORS_|TRUSTED_PROXIES|MAX_CONNECTIONS|KEEP_ALIVE_|CLOSE_TIMEOUT_|BODY_|FILE_LIMIT|SYNC_)/,
   'Catalog, registry and clients': /^(CATALOG_|REGISTRY_|COMPAT_CLIENTS)/,
-  Workers: /^(WORKER_|CLAIM_|MAX_(POLL_)?CRASHES)/,
+  Workers: /^(WORKER_|SPILL_DIR$|CLAIM_|MAX_(POLL_)?CRASHES)/,
   'Calls to providers': /^(PROVIDER_(POLL|MAX_PAUSE|REPLY)_|STREAM_)/,
   'Assets and webhooks': /^(ASSET_|CALLER_DNS_SERVERS|WEBHOOK_)/,
   Retention: /RETENTION_/,

@@ -1,4 +1,4 @@
-import { ApiKeyRepository, AttemptRepository, CallRepository } from '#persistence';
+import { ApiKeyRepository, AttemptRepository, CallRepository, RefusedCallRepository } from '#persistence';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { failed, RunMaker, succeeded } from './finished-runs.js';
@@ -76,6 +76,30 @@ describe('admin run, usage, provider and key', () => {
     for (const line of ['workspace +acme', 'error type +provider_error', 'webhook +-'])
       expect(out).toMatch(new RegExp(`^${line}$`, 'm'));
     expect(await refusal('run', 'show', v7())).toContain('There is no run');
+  });
+
+  it('shows why a call was refused', async () => {
+    const callId = v7();
+    await new RefusedCallRepository(database).note([
+      {
+        callId,
+        workspaceId,
+        agoMs: 0,
+        route: 'POST /v2/models/{provider}/{model}/requests',
+        status: 422,
+        bucket: 'invalid_input',
+        model: 'bfl/flux-2-pro',
+        detail: 'The model does not accept this input.',
+        fields: [{ name: 'body.prompt', type: 'missing' }],
+      },
+    ]);
+    expect(await answerOf(env, 'run', 'show', callId)).toMatchObject({
+      refusal: { request_id: callId, status: 422, workspace: { id: workspaceId, name: 'acme' } },
+    });
+    const { out } = await runAdmin(env, 'run', 'show', callId);
+    for (const line of ['The call was refused .*', 'workspace +acme', 'fields +body.prompt \\(missing\\)'])
+      expect(out).toMatch(new RegExp(`^${line}$`, 'm'));
+    expect(await refusal('run', 'cancel', callId)).toContain('There is no run');
   });
 
   it('shows which provider calls of a run failed, why, and the state of the run at its provider', async () => {

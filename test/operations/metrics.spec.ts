@@ -183,6 +183,8 @@ describe('metrics and logs of the running apps', () => {
         'client_address',
         'error_type',
         'method',
+        // Only of calls that failed.
+        'model',
         'ms',
         'request_id',
         'route',

@@ -46,6 +46,11 @@ export const workerSettings = {
     8000,
     'How long a stopping worker waits for submissions in flight, in milliseconds, and for at most 8 s of that for other calls. A submission that is cut off fails its run, although the provider may charge for it.',
   ),
+  SPILL_DIR: z.string().min(1).optional().meta({
+    description:
+      'Folder for what providers answered and Postgres did not take before the worker stopped, sealed with SIGNING_SECRET. The next worker that starts with the folder saves it. If unset, such answers are lost with the worker.',
+    example: '/var/lib/model-router/spill',
+  }),
   CLAIM_LEASE_MS: milliseconds(
     15_000,
     'How long a worker owns a claimed run without renewing its lease, in milliseconds. Afterwards another worker finds the run.',

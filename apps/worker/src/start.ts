@@ -6,6 +6,7 @@ import { readSettings } from '#schemas';
 import { NestFactory } from '@nestjs/core';
 import { workerSettings } from './settings.js';
 import { WorkerModule } from './worker.module.js';
+import { SpilledOutcomes } from './runs/spilled-outcomes.js';
 import { WorkerStart } from './worker-start.js';
 
 /** Time for stopping, in addition to the wait for calls in flight. */
@@ -14,7 +15,10 @@ const closeMarginMs = 15_000;
 await boot({
   settings: () => provideSettings('worker', readSettings(workerSettings, process.env)),
   create: (options) => NestFactory.createApplicationContext(WorkerModule, options),
-  start: async (app) => app.get(WorkerStart).takeJobs(),
+  start: async (app) => {
+    await app.get(SpilledOutcomes).restore();
+    return app.get(WorkerStart).takeJobs();
+  },
   closeMs: ({ WORKER_CLOSE_MS }) => WORKER_CLOSE_MS + closeMarginMs,
   reload: (app) => app.get(LiveCatalog).renew(),
 });

@@ -7,11 +7,12 @@ import os from 'node:os';
 import { boardPath, createBoard } from './board.js';
 import { Dispatcher } from './runs/dispatcher.js';
 import { DueRuns } from './due-runs.js';
+import { HeldOutcomes } from './runs/held-outcomes.js';
 import type { WorkerSettings } from './settings.js';
 
 /**
  * Mounts the worker's probes and the board of its queues on the internal listener. Takes jobs once everything
- * else has started, and only while the clock and the store are right.
+ * else has started, and only while the clock and the store are right and there is room for outcomes.
  */
 @Injectable()
 export class WorkerStart implements OnModuleInit, OnModuleDestroy {
@@ -25,6 +26,7 @@ export class WorkerStart implements OnModuleInit, OnModuleDestroy {
     private readonly dueRuns: DueRuns,
     private readonly clock: ClockSkew,
     private readonly store: StoreIdentity,
+    private readonly held: HeldOutcomes,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {}
 
@@ -46,13 +48,14 @@ export class WorkerStart implements OnModuleInit, OnModuleDestroy {
   /** Starts taking jobs and returns the log line about the start. */
   takeJobs() {
     const follow = () => {
-      const isRight = this.problem === undefined;
+      const isRight = this.problem === undefined && !this.held.isFull;
       this.queues.takeJobs(isRight);
       this.dispatcher.takeRuns(isRight);
       this.dueRuns.takeRuns(isRight);
     };
     this.clock.onChange = follow;
     this.store.onChange = follow;
+    this.held.onChange = follow;
     follow();
     const { WORKER_DISPATCH_CONCURRENCY, WORKER_POLL_CONCURRENCY, WORKER_ASSET_CONCURRENCY } = this.settings;
     return {

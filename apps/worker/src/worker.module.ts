@@ -21,10 +21,12 @@ import { Claims } from './runs/claims.js';
 import { Dispatcher } from './runs/dispatcher.js';
 import { DueRuns } from './due-runs.js';
 import { InputFiles } from './calls/input-files.js';
+import { HeldOutcomes } from './runs/held-outcomes.js';
 import { Outcomes } from './runs/outcomes.js';
 import { PollProcessor } from './runs/poll.processor.js';
 import { Reconciler } from './runs/reconciler.js';
 import { Retention } from './runs/retention.js';
+import { SpilledOutcomes } from './runs/spilled-outcomes.js';
 import { StreamedRuns } from './runs/streamed-runs.js';
 import { Submission } from './runs/submission.js';
 import { WebhookCalls } from './webhooks/webhook-calls.js';
@@ -43,7 +45,9 @@ import { WorkerStop } from './worker-stop.js';
     Claims,
     StreamedRuns,
     Submission,
+    HeldOutcomes,
     Outcomes,
+    SpilledOutcomes,
     ProviderCall,
     ProviderChecks,
     ProviderClient,

@@ -13,6 +13,7 @@ export interface CursorContext {
     | 'catalog'
     | 'budget-values'
     | 'requests'
+    | 'refusals'
     | 'deliveries'
     | 'ledger'
     | 'files'

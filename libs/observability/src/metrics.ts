@@ -342,6 +342,15 @@ export class Metrics {
     });
   }
 
+  watchUnsavedOutcomes(count: () => number): void {
+    const gauge: Gauge = new Gauge({
+      name: 'router_unsaved_outcomes',
+      help: 'Outcomes of runs that the worker knows and the database has not taken yet.',
+      registers: [this.registry],
+      collect: () => gauge.set(count()),
+    });
+  }
+
   /** Reads the state of the connection pools at each scrape. */
   watchPools(read: () => readonly PoolState[]): void {
     const gauge: Gauge<'pool' | 'state'> = new Gauge({

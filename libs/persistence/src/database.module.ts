@@ -35,6 +35,7 @@ import { ProviderSurpriseRepository } from './provider-surprise.repository.js';
 import { ProcessRecord } from './process-record.js';
 import { NodeReader } from './registry/node-reader.js';
 import { RefundRepository } from './refund.repository.js';
+import { RefusedCallRepository } from './refused-call.repository.js';
 import { RequestReader } from './request-reader.js';
 import { RetentionRepository } from './retention.repository.js';
 import { RunReader } from './run-reader.js';
@@ -79,6 +80,7 @@ const services = [
   OvershootRepository,
   ProviderSurpriseRepository,
   RefundRepository,
+  RefusedCallRepository,
   RequestReader,
   RetentionRepository,
   RunReader,

@@ -28,6 +28,7 @@ export {
   type NotedAttempt,
   type RunAttempts,
 } from './attempt.repository.js';
+export { BackgroundWriter } from './background-writer.js';
 export { type BackupState, backupState, recordBackup } from './backups.js';
 export {
   type BudgetRefusal,
@@ -90,6 +91,7 @@ export { type Change, changesSince, recordAction } from './operator-actions.js';
 export { type OperatorActionFilter, OperatorActionReader, placeOfAction } from './operator-action-reader.js';
 export { OperatorReader, type OperatorRun } from './operator-reader.js';
 export { OperatorRunReader } from './operator-run-reader.js';
+export { operatorRefusalView, refusalView } from './refusal-views.js';
 export { attemptExamplesView, operatorRunDetailView } from './operator-run-views.js';
 export {
   type NotedResults,
@@ -135,6 +137,12 @@ export type {
 } from './run-facts.js';
 export { isTest } from './run-facts.js';
 export { type Refund, RefundRepository, refundRefusals } from './refund.repository.js';
+export {
+  maxRefusedCalls,
+  type NotedRefusal,
+  type RefusedCall,
+  RefusedCallRepository,
+} from './refused-call.repository.js';
 export { recordRun } from './run-record.js';
 export {
   type DatabaseOptions,

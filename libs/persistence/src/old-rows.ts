@@ -18,6 +18,7 @@ export function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }:
         ) ORDER BY run_id`,
     // Delivered results have none; an older one no longer counts.
     unkeyed_call: `run_id < v7_floor(${ago('days => 1')}) ORDER BY run_id`,
+    refused_call: `call_id < v7_floor(${ago('days => 1')}) ORDER BY call_id`,
     // Kept as long as their run is remembered.
     joined_call: `run_id < v7_floor(${forgotten}) AND NOT EXISTS (SELECT FROM run WHERE run.id = run_id AND completed_at IS NULL)
         AND NOT EXISTS (

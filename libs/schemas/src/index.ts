@@ -103,6 +103,7 @@ export {
   type OperatorQueues,
   operatorQueues,
   type OperatorRun,
+  type OperatorRunList,
   operatorRunListResponse,
   type OperatorWorkspace,
   operatorWorkspace,
@@ -111,6 +112,12 @@ export {
   type ProviderHealthState,
   providerHealthStates,
 } from './operator-shapes.js';
+export {
+  type OperatorRefusal,
+  operatorRefusal,
+  type RouterRefusal,
+  routerRefusalListResponse,
+} from './refusal-shapes.js';
 export {
   lastProviderCheck,
   type OperatorProviderCheck,

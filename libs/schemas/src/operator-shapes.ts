@@ -6,6 +6,7 @@ import { routerModelId, routerProviderSegment, routerQueueRequestId } from './id
 import { maxCents } from './money.js';
 import { lastProviderCheck, operatorSurprise } from './provider-check-shapes.js';
 import { routerQueueStatus } from './queue-shapes.js';
+import { operatorRefusal } from './refusal-shapes.js';
 import { oneLine, severalLines } from './stored-text.js';
 
 const seconds = (description: string) => z.number().min(0).describe(description);
@@ -318,14 +319,26 @@ export const operatorRun = z
   })
   .meta({ id: 'OperatorRun', description: 'A run that may need attention.' });
 
+const operatorRunPage = {
+  id: 'OperatorRunListResponse',
+  description: 'One page of runs that may need attention.',
+};
+
 export const operatorRunListResponse = pageOf(
   operatorRun,
   'Stuck runs, oldest first, or failed runs, newest first.',
-  { id: 'OperatorRunListResponse', description: 'One page of runs that may need attention.' },
-);
+  operatorRunPage,
+)
+  .extend({
+    refusal: operatorRefusal
+      .optional()
+      .describe('The refused call with the requested id, if no run has that id. Kept for a day.'),
+  })
+  .meta(operatorRunPage);
 
 export type OperatorWorkspace = z.infer<typeof operatorWorkspace>;
 export type ProviderHealthState = keyof typeof providerHealthStates;
 export type OperatorProvider = z.infer<typeof operatorProvider>;
 export type OperatorQueues = z.infer<typeof operatorQueues>;
 export type OperatorRun = z.infer<typeof operatorRun>;
+export type OperatorRunList = z.infer<typeof operatorRunListResponse>;

@@ -46,7 +46,7 @@ const rules: [scope: string, routes: RegExp][] = [
   ['catalog', /^GET \/v\d\/models/],
   ['manage', / \/v2\/(budgets|keys|sign-in\/links|webhooks\/(secret|test))|redeliver$/],
   ['manage', /^(PUT|DELETE) \/v2\/requests\//],
-  ['requests', /^GET \/v2\/(requests|files|webhooks\/deliveries)/],
+  ['requests', /^GET \/v2\/(requests|refusals|files|webhooks\/deliveries)/],
   ['usage', /^GET \/v2\/(usage|ledger)$/],
   ['manage', /^PATCH \/v2\/workspace$/],
   ['workspace', /^GET \/v2\/workspace$/],

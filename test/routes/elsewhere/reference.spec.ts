@@ -178,6 +178,8 @@ const calls: [
   ['POST', '/v2/webhooks/test', 400, 'key', { body: '{}' }],
   ['GET', '/v2/usage?group_by=day,model,key', 200, 'key'],
   ['GET', '/v2/usage?group_by=x', 400, 'key'],
+  ['GET', '/v2/refusals', 200, 'key'],
+  ['GET', '/v2/refusals?cursor=x', 400, 'key'],
   ['GET', '/v2/ledger', 200, 'key'],
   ['GET', '/v2/ledger?format=csv', 200, 'key'],
   ['GET', '/v2/ledger?cursor=x', 400, 'key'],

@@ -1,8 +1,10 @@
 import {
   type ListedRequest,
   type OperatorRun,
+  operatorRefusalView,
   operatorRunDetailView,
   operatorRunView,
+  RefusedCallRepository,
   requestDetailView,
   requestView,
   recordAction,
@@ -69,9 +71,9 @@ export const runCommands: CommandSetup = (run, desk) => {
   run
     .command('show')
     .description(
-      'Show a run: its state, times and cost, the provider calls that failed, and the attempts of its webhook.',
+      'Show a run: its state, times and cost, the provider calls that failed, and the attempts of its webhook. Or show why a call was refused.',
     )
-    .argument('<id>', runOrCall, requestId)
+    .argument('<id>', `${runOrCall}, or that was refused in the last day`, requestId)
     .action(answering(desk, show));
 
   run
@@ -142,7 +144,7 @@ async function cancel(services: Services, id: string, desk: Desk): Promise<Answe
 
 const unknown = (id: string) =>
   new Error(
-    `There is no run ${id}, or its records have expired. A call that was refused made no run: search the gateways' log for its request_id.`,
+    `There is no run ${id}, or its records have expired. A call that was refused made no run: after a day, only the gateways' log has its request_id.`,
   );
 
 async function find({ operator }: Services, id: string) {
@@ -153,7 +155,7 @@ async function find({ operator }: Services, id: string) {
 
 async function show(services: Services, runOrCallId: string): Promise<Answer> {
   const detail = await services.runDetails.find(runOrCallId);
-  if (detail === null) throw unknown(runOrCallId);
+  if (detail === null) return showRefusal(services, runOrCallId);
   const { requestId: runId, workspaceId: id } = detail;
   const found = await services.requests.find(id, runId);
   if (!found) throw unknown(runId);
@@ -181,6 +183,25 @@ async function show(services: Services, runOrCallId: string): Promise<Answer> {
       ),
       ...(attempts.length === 0 ? [] : [attemptLines(attempts, leftOut)]),
       ...(delivery === undefined || delivery.attempts.length === 0 ? [] : [webhookLines(delivery)]),
+    ].join('\n'),
+  };
+}
+
+async function showRefusal({ database }: Services, callId: string): Promise<Answer> {
+  const found = await new RefusedCallRepository(database).find(callId);
+  if (found === null) throw unknown(callId);
+  const refusal = operatorRefusalView(found);
+  const { workspace, fields = [], ...facts } = refusal;
+  const lines = Object.entries({
+    ...facts,
+    workspace: workspace.name,
+    ...(fields.length > 0 && { fields: fields.map(({ name, type }) => `${name} (${type})`).join(', ') }),
+  });
+  return {
+    document: { refusal },
+    text: [
+      'The call was refused and began no run.',
+      aligned(lines.map(([fact, value]) => [fact.replaceAll('_', ' '), String(value)])),
     ].join('\n'),
   };
 }

@@ -7,6 +7,7 @@ import { RunsModule } from '../runs/runs.module.js';
 import { BudgetsController } from './budgets.controller.js';
 import { KeysController } from './keys.controller.js';
 import { LedgerController } from './ledger.controller.js';
+import { RefusalsController } from './refusals.controller.js';
 import { RequestsController } from './requests.controller.js';
 import { SignInController } from './sign-in.controller.js';
 import { UsageController } from './usage.controller.js';
@@ -17,6 +18,7 @@ import { WorkspaceController } from './workspace.controller.js';
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule, RunsModule],
   controllers: [
     RequestsController,
+    RefusalsController,
     UsageController,
     LedgerController,
     WorkspaceController,

@@ -15,7 +15,7 @@ async function answerOf(
   before: (server: FastifyInstance) => unknown = () => {},
 ) {
   const server = fastify({ genReqId: () => 'one-call' });
-  const filter = new ErrorFilter(log);
+  const filter = new ErrorFilter(log, { note: () => {} });
   server.setErrorHandler((error, request, reply) => filter.answer(error, request, reply));
   before(server);
   checkAnswerHeaders(server, log);

@@ -4,6 +4,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorAnswer, errorAnswer, errorEvent } from './error-answer.js';
 import { asPage, isMissingPage } from './missing-page.js';
+import { RefusedCalls } from './refused-calls.js';
 import { nameRefusedFields } from './refused-fields.js';
 import { runIdOf } from './run-of-call.js';
 
@@ -12,7 +13,10 @@ import { runIdOf } from './run-of-call.js';
 export class ErrorFilter implements ExceptionFilter {
   private readonly answered = new WeakSet<FastifyReply>();
 
-  constructor(@Inject(LOG) private readonly log: Log) {}
+  constructor(
+    @Inject(LOG) private readonly log: Log,
+    @Inject(RefusedCalls) private readonly refused: Pick<RefusedCalls, 'note'>,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -52,6 +56,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   private record(error: RouterError, request: FastifyRequest, reply: FastifyReply): void {
     if (error instanceof InputRejection) nameRefusedFields(reply, error);
+    this.refused.note(error, request, reply);
     if (error.status < 500) return;
     const facts = {
       request_id: request.id,

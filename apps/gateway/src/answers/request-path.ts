@@ -11,3 +11,7 @@ export function requestPath(url: string): string {
     return path;
   }
 }
+
+/** The path of a route with its parameters in braces. A parameter may have a pattern, and `::` is a colon. */
+export const pathTemplate = (url: string): string =>
+  url.replaceAll(/(?<!:):(\w+)(?:\(.+?\))?/g, '{$1}').replaceAll('::', ':');

@@ -10,6 +10,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refusedFieldsOf } from '../answers/refused-fields.js';
 import { runIdOf } from '../answers/run-of-call.js';
+import { modelIdOf, submissionOf } from '../answers/submissions.js';
 
 const gatherMs = 20;
 
@@ -96,21 +97,16 @@ function endedCall(request: FastifyRequest, reply: FastifyReply) {
     route: request.routeOptions.url ?? 'unmatched',
     status,
     error_type: bucket,
-    ...(status >= 400 && { model: modelOf(request), fields: refusedFieldsOf(reply) }),
+    ...(status >= 400 && {
+      model: submissionOf(reply)?.model ?? modelIdOf(request.params ?? {}),
+      fields: refusedFieldsOf(reply),
+    }),
     ms: reply.elapsedTime,
     workspace_id: workspaceId,
     client_address: request.ip,
     trace_id: readTraceparent(span?.traceparent)?.traceId,
   };
 }
-
-/** The model in the path of a call. A path without a model can name anything, so it is not logged. */
-function modelOf({ params }: FastifyRequest): string | undefined {
-  const { provider, model } = (params ?? {}) as { provider?: string; model?: string };
-  const id = `${provider}/${model}`;
-  return provider !== undefined && model !== undefined && modelId.test(id) ? id : undefined;
-}
-const modelId = /^[a-z0-9._-]{1,64}\/[a-z0-9._-]{1,128}$/;
 
 function measure({ method, route, status, error_type = '', ms }: EndedCall, metrics: Metrics): void {
   metrics.requestSeconds.observe(

@@ -5,6 +5,7 @@ import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { checkAnswerHeaders } from '../answers/answer-headers.js';
 import { ErrorFilter } from '../answers/error.filter.js';
+import { RefusedCalls } from '../answers/refused-calls.js';
 import { recordCalls } from './call-records.js';
 import { shareConnections } from './connection-shares.js';
 import { closeAnsweredConnections, closeIdleConnections, closeUnreadConnections } from './connections.js';
@@ -20,7 +21,7 @@ import type { HttpSettings } from './settings.js';
 @Module({
   imports: [InfrastructureModule],
   controllers: [HealthController],
-  providers: [ErrorFilter, { provide: APP_FILTER, useExisting: ErrorFilter }, Readiness],
+  providers: [RefusedCalls, ErrorFilter, { provide: APP_FILTER, useExisting: ErrorFilter }, Readiness],
   exports: [ErrorFilter, Readiness],
 })
 export class HttpModule implements OnModuleInit {

@@ -142,6 +142,7 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['POST', '/v2/webhooks/test', plain(202, 400, 401, 403, 429)],
   ['GET', '/v2/usage', plain(200, 400, 401, 403)],
   ['GET', '/v2/ledger', plain(200, 400, 401, 403)],
+  ['GET', '/v2/refusals', plain(200, 400, 401, 403)],
   ['GET', '/v2/workspace', plain(200, 401, 403)],
   ['PATCH', '/v2/workspace', plain(200, 400, 401, 403, 413, 415)],
   ['GET', '/v2/budgets', plain(200, 401, 403)],

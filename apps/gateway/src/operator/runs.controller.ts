@@ -1,10 +1,16 @@
 import { SETTINGS } from '#infrastructure';
-import { OperatorReader, operatorRunDetailView, OperatorRunReader, operatorRunView } from '#persistence';
 import {
-  type OperatorRun,
+  OperatorReader,
+  operatorRefusalView,
+  operatorRunDetailView,
+  OperatorRunReader,
+  operatorRunView,
+  RefusedCallRepository,
+} from '#persistence';
+import {
   type OperatorRunDetail,
   operatorRunDetail,
-  type Page,
+  type OperatorRunList,
   operatorRunListResponse,
   routerErrorType,
   routerProviderSegment,
@@ -30,7 +36,7 @@ const wholeNumber = (max: number, usual: number, description: string) =>
 const runQuery = pageQuery.extend({
   request_id: routerQueueRequestId.optional().meta({
     description:
-      'Only the run with this id, or the run that the call with this `X-Service-Request-Id` admitted or joined. No other filter applies.',
+      'Only the run with this id, or the run that the call with this `X-Service-Request-Id` admitted or joined. No other filter applies. If the call was refused, there is no run, and the response has its `refusal`.',
   }),
   state: z
     .enum(['stuck', 'failed'], 'must be stuck or failed')
@@ -58,6 +64,7 @@ export class OperatorRunsController {
   constructor(
     private readonly reader: OperatorReader,
     private readonly details: OperatorRunReader,
+    private readonly refused: RefusedCallRepository,
     @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
@@ -73,8 +80,8 @@ export class OperatorRunsController {
       failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or a filter is invalid.'),
     ],
   })
-  list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<Page<OperatorRun>> {
-    return listPage(query, query.state, this.settings, {
+  async list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<OperatorRunList> {
+    const page = await listPage(query, query.state, this.settings, {
       read: async (page) => {
         if (query.request_id !== undefined) {
           const found = await this.reader.find(query.request_id);
@@ -95,6 +102,9 @@ export class OperatorRunsController {
       placeOf: ({ requestId }) => requestId,
       entryOf: operatorRunView,
     });
+    if (query.request_id === undefined || page.data.length > 0) return page;
+    const refusal = await this.refused.find(query.request_id);
+    return { ...page, ...(refusal && { refusal: operatorRefusalView(refusal) }) };
   }
 
   @Get(':request_id')

@@ -12,7 +12,9 @@ import { RunQueues } from '#queue';
 import type { Attribution } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { pathTemplate } from '../answers/request-path.js';
 import { namePayer, nameRun } from '../answers/run-of-call.js';
+import { nameSubmission } from '../answers/submissions.js';
 import { nameUnknownFields } from '../answers/unknown-fields.js';
 import { attributionOfCall } from './attribution.js';
 import { attemptOf } from './held/delivered-results.js';
@@ -55,6 +57,7 @@ export class RunAdmission {
 
   /** Returns the run that the call begins or joins. Throws if the call is rejected. */
   async admitRun(call: WantedRun): Promise<AdmittedRun> {
+    nameSubmission(call.reply, call.segments);
     const attribution = attributionOfCall(call.request.headers, call.caller);
     const input = await this.input.acceptInput(call);
     if (input.kind === 'replay') return this.joined.joinRun(call, input);
@@ -162,7 +165,3 @@ const spanAttributes = (attribution: Attribution = {}): Record<string, string> =
   Object.fromEntries(
     Object.entries(attribution).map(([dimension, value]) => [`router.${dimension.replace(':', '.')}`, value]),
   );
-
-/** The path of a route with its parameters in braces. A parameter may have a pattern, and `::` is a colon. */
-const pathTemplate = (url: string): string =>
-  url.replaceAll(/(?<!:):(\w+)(?:\(.+?\))?/g, '{$1}').replaceAll('::', ':');

@@ -1,5 +1,6 @@
 import { RouterError } from '#errors';
 import { Injectable } from '@nestjs/common';
+import { nameSubmission } from '../answers/submissions.js';
 import { callerGone } from '../http/replies.js';
 import { outputOf, settledHeaders } from './found-run.js';
 import { DeliveredResults } from './held/delivered-results.js';
@@ -24,6 +25,7 @@ export class SyncRuns {
   /** Sends the events of the run or its output. Throws if the call is rejected or the run fails. */
   async answerRun(call: Omit<WantedRun, 'mode' | 'webhook' | 'onAccepted'>): Promise<void> {
     const { reply, caller } = call;
+    nameSubmission(reply, call.segments);
     this.shares.holdConnection(reply, caller.workspaceId);
     const gone = callerGone(reply);
     const { run, outcome } = await this.held.holdRun(

@@ -5,6 +5,7 @@ import { Injectable } from '@nestjs/common';
 import type { AdmissionWindow } from '#persistence';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { runIdOf } from '../answers/run-of-call.js';
+import { nameSubmission } from '../answers/submissions.js';
 import { identifyCaller } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { Identification } from '../auth/identification.js';
@@ -57,6 +58,7 @@ export class VendorCalls {
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     const caller = await identifyCaller(this.identification, request, 'run');
+    nameSubmission(reply);
     const { alt } = request.query as { alt?: unknown };
     if (route.alt !== undefined && alt !== route.alt)
       throw new RouterError(

@@ -1,6 +1,7 @@
 import {
   type Attempt,
   AttemptRepository,
+  BackgroundWriter,
   DatabaseOutage,
   isUnavailable,
   type NotedAttempt,
@@ -9,7 +10,6 @@ import type { KeyedProvider, Signal } from '#providers';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
 import { AttemptBuffer, type DueAttempts, gatherMs, type WaitingAttempt } from './attempt-buffer.js';
-import { BackgroundWriter } from './background-writer.js';
 import { replyFacts } from './reading.js';
 import { maxEchoed, redactedReply, withoutSecrets } from './redaction.js';
 

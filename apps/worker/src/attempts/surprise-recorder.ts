@@ -1,13 +1,13 @@
 import { Metrics } from '#observability';
 import {
   AttemptRepository,
+  BackgroundWriter,
   DatabaseOutage,
   type NotedSurprise,
   ProviderSurpriseRepository,
 } from '#persistence';
 import type { KeyedProvider, Signal, Surprise } from '#providers';
 import { Inject, Injectable } from '@nestjs/common';
-import { BackgroundWriter } from './background-writer.js';
 import { replyFacts } from './reading.js';
 import { redactedReply, withoutSecrets } from './redaction.js';
 

@@ -11,6 +11,7 @@ import type {
 } from '#persistence';
 import type { RunQueues, RunSignals } from '#queue';
 import type { Payloads } from '../bytes/payloads.js';
+import { HeldOutcomes } from './held-outcomes.js';
 import { Outcomes } from './outcomes.js';
 
 const log = createLog('worker', 'silent');
@@ -24,25 +25,6 @@ const run = {
 };
 const fields = [{ loc: ['body', 'prompt'], msg: 'unwritable', type: 'value_error' }];
 const rejected = { class: 'rejected_input' as const, retry: 'never' as const };
-
-it('logs a handle that cannot be saved, because it identifies a submission that is billed', async () => {
-  const said: object[] = [];
-  const away = new RouterError('service_unavailable', 'away');
-  const outcomes = new Outcomes(
-    { saveHandle: async () => Promise.reject(away) } as unknown as RunRepository,
-    {} as DispatchRepository,
-    {} as Payloads,
-    {} as RunQueues,
-    {} as RunSignals,
-    {} as ProviderPauseRepository,
-    new Metrics(),
-    { PROVIDER_MAX_PAUSE_MS: 1000 },
-    { error: (facts: object) => said.push(facts) } as unknown as typeof log,
-  );
-  const handle = { v: 1, step: 'poll', id: 'at-the-provider' } as const;
-  await expect(outcomes.pending(run, handle, 1000)).rejects.toBe(away);
-  expect(said).toEqual([{ reason: 'away', run_id: 'run', handle }]);
-});
 
 /** Outcomes whose database calls `write` with each ending. */
 const outcomesThat = (write: (ending: Ending) => void) =>
@@ -59,6 +41,7 @@ const outcomesThat = (write: (ending: Ending) => void) =>
     {} as RunSignals,
     {} as ProviderPauseRepository,
     new Metrics(),
+    new HeldOutcomes(new Metrics()),
     { PROVIDER_MAX_PAUSE_MS: 1000 },
     log,
   );

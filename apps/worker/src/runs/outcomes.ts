@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { failpoint, type Log, LOG, Metrics, noteCall, reasonOf } from '#observability';
+import { failpoint, type Log, LOG, Metrics, noteCall } from '#observability';
 import {
   announcement,
   type ClaimedRun,
@@ -28,17 +28,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { findAssets } from '../bytes/found-assets.js';
 import { Payloads } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
+import { type HeldOutcome, HeldOutcomes } from './held-outcomes.js';
+import type { EndingRun, OngoingRun } from './ongoing-run.js';
 
 /** Pause before an unread reply is read again. */
 export const readAgainMs = 2_000;
 
-/** A run whose outcome is known. */
-interface EndingRun extends ClaimedRun, Used {}
-
-/** A run that its provider is working on. */
-export type OngoingRun = LiveRun & EndingRun;
-
-type Result = Extract<Outcome, { kind: 'succeeded' }>;
+type Result = Pick<Extract<Outcome, { kind: 'succeeded' }>, 'output' | 'lacksFiles'>;
 
 /** The result of a submission: done, or the run waits in a line and may be taken in `afterMs`. */
 export type Submitted = typeof done | { kind: 'waits'; line: string; afterMs: number };
@@ -58,6 +54,7 @@ export class Outcomes {
     private readonly signals: RunSignals,
     private readonly pauses: ProviderPauseRepository,
     private readonly metrics: Metrics,
+    private readonly held: HeldOutcomes,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'PROVIDER_MAX_PAUSE_MS'>,
     @Inject(LOG) private readonly log: Log,
   ) {}
@@ -65,16 +62,9 @@ export class Outcomes {
   /** Saves the handle of a submitted run. The first poll is due in `afterMs`, or now if cancelled. */
   async pending(run: OngoingRun, handle: Handle, afterMs: number): Promise<typeof done> {
     const { runId, epoch } = run;
-    const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
-    const saved = await saving.catch((error: unknown) => {
-      // The worker stops while the database is unreachable: the log is the only record of a submission that the provider bills.
-      // The reason suffices, because there is one line for each run that the worker holds.
-      this.log.error(
-        { reason: reasonOf(error), run_id: runId, handle },
-        "could not save a run's handle; its result may be lost",
-      );
-      throw error;
-    });
+    const saved = await this.held.hold({ kind: 'handle', run: factsOf(run), handle, afterMs }, () =>
+      this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros),
+    );
     await failpoint('dispatch.afterHandle', runId);
     if (saved) await this.enqueue('poll', run, saved.cancelRequested ? 0 : afterMs);
     else
@@ -86,7 +76,11 @@ export class Outcomes {
   }
 
   /** The provider has finished. The outcome is written at once, or after the assets are copied. */
-  async takeOutput(run: OngoingRun, { output, lacksFiles }: Result): Promise<typeof done> {
+  async takeOutput(run: OngoingRun, result: Result): Promise<typeof done> {
+    return this.held.hold({ kind: 'output', run: factsOf(run), result }, () => this.saveOutput(run, result));
+  }
+
+  private async saveOutput(run: OngoingRun, { output, lacksFiles }: Result): Promise<typeof done> {
     const { runId, epoch } = run;
     const { mediaType } = output;
     const hasAssets = !('storedAs' in output.body) && findAssets(output.body, run.facts.assets).length > 0;
@@ -94,7 +88,7 @@ export class Outcomes {
     if (!hasAssets) {
       // Unless the provider reports a cost, nothing is billed for a result that brought nothing.
       const used = lacksFiles ? { ...run, arrivedMicros: 0 } : run;
-      await this.finishRun(used, { outcome: 'succeeded', mediaType, body });
+      await this.end(used, { outcome: 'succeeded', mediaType, body });
     } else if (await this.runs.keepOutput(runId, epoch, mediaType, body, run.reportedMicros)) {
       await failpoint('results.afterKeep', runId);
       await this.enqueue('assets', run, 0);
@@ -112,8 +106,39 @@ export class Outcomes {
    */
   async postpone(run: OngoingRun, afterMs: number): Promise<Submitted> {
     const { runId, epoch } = run;
-    const boundedMs = await this.dispatches.postpone(runId, epoch, afterMs);
+    const boundedMs = await this.held.hold({ kind: 'postponed', run: factsOf(run), afterMs }, () =>
+      this.dispatches.postpone(runId, epoch, afterMs),
+    );
     return boundedMs === null ? done : { kind: 'waits', line: lineOf(run), afterMs: boundedMs };
+  }
+
+  /** The provider provably did not accept the run, and the run moves to its next server, if it is still ours. */
+  async fallBack(run: OngoingRun): Promise<Submitted> {
+    const line = await this.held.hold({ kind: 'fallback', run: factsOf(run) }, () =>
+      this.dispatches.fallBack(run.runId, run.epoch),
+    );
+    return line === null ? done : { kind: 'waits', line, afterMs: 0 };
+  }
+
+  /** Saves an outcome that a former process held. The claim decides: a run that was claimed since then is not changed. */
+  async save(outcome: HeldOutcome): Promise<void> {
+    const { run } = outcome;
+    switch (outcome.kind) {
+      case 'handle':
+        await this.pending(run, outcome.handle, outcome.afterMs);
+        return;
+      case 'output':
+        await this.takeOutput(run, outcome.result);
+        return;
+      case 'ending':
+        await this.finishRun(run, outcome.ending, outcome.note);
+        return;
+      case 'postponed':
+        await this.postpone(run, outcome.afterMs);
+        return;
+      case 'fallback':
+        await this.fallBack(run);
+    }
   }
 
   /** The time budget, or the patience of the caller, ran out before the provider accepted the run. */
@@ -240,6 +265,12 @@ export class Outcomes {
 
   /** Returns true if this write decided the outcome. */
   async finishRun(run: EndingRun, ending: Ending, note?: string): Promise<boolean> {
+    return this.held.hold({ kind: 'ending', run: factsOf(run), ending, note }, () =>
+      this.end(run, ending, note),
+    );
+  }
+
+  private async end(run: EndingRun, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);
     const finished = await this.runs.finishRun(run, ending, run);
     await failpoint('finish.afterCommit', run.runId);
@@ -278,6 +309,23 @@ export class Outcomes {
     if (keptAs !== undefined) return { storedAs: keptAs };
     return this.payloads.keepBody(runKeys.reply(runId), runId, mediaType, body);
   }
+}
+
+/** The facts with which an outcome is saved. The run may have more, such as its input. */
+function factsOf(given: EndingRun): OngoingRun {
+  const { runId, epoch, workspaceId, provider, model, facts, ...used } = given as OngoingRun;
+  const { reportedMicros, arrivedMicros, written } = used;
+  return {
+    runId,
+    epoch,
+    workspaceId,
+    provider,
+    model,
+    facts,
+    reportedMicros,
+    arrivedMicros,
+    written,
+  };
 }
 
 const keyDeleted = 'The workspace deleted its own key of the provider before the run was sent.';

@@ -21,7 +21,8 @@ import { ProviderKeys } from '../keys/provider-keys.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { countAttempt, deathsOf } from './crash-counts.js';
-import { type OngoingRun, Outcomes, readAgainMs } from './outcomes.js';
+import type { OngoingRun } from './ongoing-run.js';
+import { Outcomes, readAgainMs } from './outcomes.js';
 import { Slots } from '../slots.js';
 
 const now = retryIn(0);

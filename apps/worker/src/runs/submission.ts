@@ -30,7 +30,8 @@ import { ProviderCall } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
 import { ProviderKeys } from '../keys/provider-keys.js';
 import type { WorkerSettings } from '../settings.js';
-import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
+import type { OngoingRun } from './ongoing-run.js';
+import { Outcomes, type Submitted } from './outcomes.js';
 import { arrivedMicros } from './arrived-price.js';
 import { StreamedRuns } from './streamed-runs.js';
 
@@ -250,8 +251,8 @@ export class Submission {
       { run_id: runId, note: failure.note, after_ms: afterMs },
       hasFallback ? 'submission failed, trying the next server' : 'submission failed, retrying',
     );
-    const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
-    return next === null ? this.outcomes.postpone(run, afterMs) : { kind: 'waits', line: next, afterMs: 0 };
+    if (!hasFallback) return this.outcomes.postpone(run, afterMs);
+    return this.outcomes.fallBack(run);
   }
 }
 

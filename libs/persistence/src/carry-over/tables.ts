@@ -36,6 +36,7 @@ export const refilledTables = [
   'usage_progress',
   'measured_runs',
   'workspace_erasure',
+  'refused_call',
 ] as const;
 
 /** Counters of live runs. Runs are not carried over, so these columns start at their defaults. */

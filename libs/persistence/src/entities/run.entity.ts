@@ -201,6 +201,23 @@ export class JoinedCall {
   @Column('uuid') runId: string;
 }
 
+/** A call for a run that was refused before it had one. Kept for a day. */
+@Entity()
+@Index('refused_call_workspace', ['workspaceId', 'callId'])
+export class RefusedCall {
+  @PrimaryColumn('uuid') callId: string;
+  @Column('uuid') workspaceId: string;
+  @Column('timestamptz') at: Date;
+  @Column('text') route: string;
+  @Column('integer') status: number;
+  @Column('text') bucket: string;
+  /** As the call named it. Null if it named none. */
+  @Column('text', { nullable: true }) model: string | null;
+  @Column('text') detail: string;
+  /** The first fields that the model does not accept. */
+  @Column('jsonb') fields: { name: string; type: string }[];
+}
+
 /** The call to the caller's URL after a run is completed. */
 @Entity()
 @Check('webhook_form_check', `form IN ('standard', 'fal', 'replicate')`)

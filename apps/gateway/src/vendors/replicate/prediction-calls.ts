@@ -3,6 +3,7 @@ import { RouterError } from '#errors';
 import type { WebhookSettings } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { nameSubmission } from '../../answers/submissions.js';
 import { identifyCaller } from '../../auth/caller.guard.js';
 import { Identification } from '../../auth/identification.js';
 import { foundRun } from '../../runs/found-run.js';
@@ -64,6 +65,7 @@ export class PredictionCalls {
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     const caller = await identifyCaller(this.identification, request, 'run');
+    nameSubmission(reply);
     const waitMs = waitMsOf(request.headers['prefer']);
     // Before the run, so that a refusal leaves none.
     if (waitMs > 0) this.shares.holdConnection(reply, caller.workspaceId);

@@ -1,6 +1,6 @@
 import { every, type PeriodicWork, settlesWithin } from '#observability';
-import type { DatabaseOutage } from '#persistence';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import type { DatabaseOutage } from './database-outage.js';
 
 const closeMs = 2_000;
 
@@ -19,7 +19,7 @@ export abstract class BackgroundWriter implements OnApplicationBootstrap, Before
     this.rounds = every(this.everyMs, () => this.write(), { onError: (error) => this.lost(error) });
   }
 
-  /** The processors have stopped by now, and the database is still open. */
+  /** No more calls arrive by now, and the database is still open. */
   async beforeApplicationShutdown(): Promise<void> {
     const last = async () => {
       await this.rounds?.stop();
