@@ -1,8 +1,7 @@
 import type { Model } from '#catalog';
 import { providerList } from '#providers';
-import type { Source } from '../draft.js';
+import { type Source, unpublished } from '../draft.js';
 import type { SourceApi } from '../source-api.js';
-import { unpublished } from './fal.js';
 
 interface Vendor {
   /** The provider whose key and base URL read the list. */
@@ -58,7 +57,7 @@ export function vendorSource({ reader, query, names }: Vendor, api: SourceApi): 
   const read = () => (reading ??= listedNames(api, query, names));
   return {
     provider: reader,
-    hasPrices: false,
+    comparesPrice: () => false,
     nameOf: nameAtVendor,
     async *drafts(wanted = []) {
       const listed = await read();
