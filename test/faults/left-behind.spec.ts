@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { happenedEarlier, holdToInvariants, System } from '../harness/faults.js';
 import {
   type Caller,
   failOnLeftovers,
   file,
   sha256,
+  storedFiles,
   type Submitted,
   transports,
   waitFor,
@@ -47,9 +48,9 @@ describe('the store', () => {
 
   /** Everything in the store except its own bookkeeping. */
   const stored = (): string[] =>
-    readdirSync(system.assets, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.name.endsWith('~type') && entry.name !== 'store-id')
-      .map((entry) => entry.name)
+    storedFiles(system.assets)
+      .filter((key) => !key.endsWith('~type'))
+      .map((key) => path.basename(key))
       .sort();
 
   const noted = async (): Promise<number> => (await system.sql('SELECT key FROM stored_object')).length;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { answerOf } from '../admin/run-admin.js';
@@ -11,6 +11,7 @@ import {
   newTag,
   Receiver,
   status,
+  storedFiles,
   type Submitted,
   type TestCaller,
   transports,
@@ -259,11 +260,8 @@ describe.each(transports())('a database that was restored from a backup, on %s',
   /** The stored objects without a row, found without the command. */
   async function unknownFiles(): Promise<string[]> {
     const rows = await system.sql<{ key: string }>('SELECT key FROM stored_object');
-    // The store's own id belongs to no run.
-    const known = new Set(['store-id', ...rows.map(({ key }) => key)]);
-    return readdirSync(system.assets, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => path.relative(system.assets, path.join(entry.parentPath, entry.name)))
+    const known = new Set(rows.map(({ key }) => key));
+    return storedFiles(system.assets)
       .filter((key) => !known.has(key) && !key.includes('~'))
       .toSorted();
   }

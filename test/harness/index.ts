@@ -23,6 +23,7 @@ export {
   status,
 } from './scripted-server.js';
 export { sha256 } from './digest.js';
+export { storedFiles } from './stored-files.js';
 export { ownStorage } from './shared/described.js';
 export { sharedSystem } from './shared/shared-system.js';
 export { type SystemSide, type TestCaller } from './system-side.js';

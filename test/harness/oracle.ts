@@ -1,11 +1,12 @@
 import { bindProviders } from '#providers';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { findAssets } from '../../apps/worker/src/bytes/found-assets.js';
 import { replaceStrings, withMembersFirst } from '#schemas';
 import { brokenBooks } from './books.js';
 import type { Submitted } from './caller.js';
 import { sha256 } from './digest.js';
+import { storedFiles } from './stored-files.js';
 import type { SystemSide } from './system-side.js';
 import { waitFor } from './wait-for.js';
 
@@ -161,12 +162,9 @@ const withoutAssets = (output: Buffer, pointers: readonly string[]): Buffer =>
 
 /** I7: every stored file has a row, every stored payload has a file, and no copy was left half-written. */
 async function stored(system: SystemSide): Promise<string[]> {
-  const files = readdirSync(system.assets, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(system.assets, path.join(entry.parentPath, entry.name)));
+  const files = storedFiles(system.assets);
   const keys = await system.sql<{ key: string }>('SELECT key FROM stored_object');
-  // The store's own id belongs to no run.
-  const known = new Set(['store-id', ...keys.map(({ key }) => key)]);
+  const known = new Set(keys.map(({ key }) => key));
   const missing = await system.sql<{ stored_as: string }>(
     'SELECT stored_as FROM payload WHERE stored_as IS NOT NULL',
   );

@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { Metrics, Shares } from '#observability';
+import { Metrics } from '#observability';
 import { essenceOf } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { sendContinue } from '../http/expectations.js';
+import { WorkspaceShares } from '../http/workspace-shares.js';
 import { BodyBlocks } from './body-blocks.js';
 import { bodyStream, tooLarge } from './body-stream.js';
 import { parseSmall, smallBytes } from './parse-input.js';
@@ -21,38 +22,23 @@ interface HeldBody {
 /** Time limit for receiving one body. */
 const maxMs = 120_000;
 
-/** The memory budget for large bodies of one gateway, shared among workspaces. */
+/** The memory budget for large bodies of one gateway, in bytes, shared among workspaces. */
 @Injectable()
-export class BodyBudget {
-  private readonly shares: Shares;
-
-  constructor(
-    @Inject(SETTINGS) { BODY_BUDGET }: Pick<BodySettings, 'BODY_BUDGET'>,
-    private readonly metrics: Metrics,
-  ) {
-    this.shares = new Shares(BODY_BUDGET);
-    metrics.refusals.inc({ reason: 'large_bodies' }, 0);
-  }
-
-  /**
-   * Reserves the bytes. If the workspace would exceed its share, it throws a 429 if the workspace's own bodies are the reason,
-   * and a 503 if those of others are.
-   */
-  take(workspaceId: string, bytes: number): void {
-    if (this.shares.take(workspaceId, bytes)) return;
-    if (!this.shares.holdsMost(workspaceId))
-      throw new RouterError('service_unavailable', 'The service is busy with large requests; retry later.', {
-        internal: 'the budget for bodies in flight is used up',
-      });
-    this.metrics.refusals.inc({ reason: 'large_bodies' });
-    throw new RouterError(
-      'concurrency_limit_exceeded',
-      'The workspace has too many large requests in flight; retry when one finishes.',
-    );
-  }
-
-  giveBack(workspaceId: string, bytes: number): void {
-    this.shares.giveBack(workspaceId, bytes);
+export class BodyBudget extends WorkspaceShares {
+  constructor(@Inject(SETTINGS) { BODY_BUDGET }: Pick<BodySettings, 'BODY_BUDGET'>, metrics: Metrics) {
+    const refusals = {
+      reason: 'large_bodies',
+      own: () =>
+        new RouterError(
+          'concurrency_limit_exceeded',
+          'The workspace has too many large requests in flight; retry when one finishes.',
+        ),
+      others: () =>
+        new RouterError('service_unavailable', 'The service is busy with large requests; retry later.', {
+          internal: 'the budget for bodies in flight is used up',
+        }),
+    };
+    super(BODY_BUDGET, refusals, metrics);
   }
 }
 

@@ -4,7 +4,8 @@ import type { Handle, Outcome } from '#providers';
 import { Injectable } from '@nestjs/common';
 import type { OngoingRun } from './ongoing-run.js';
 
-type Result = Pick<Extract<Outcome, { kind: 'succeeded' }>, 'output' | 'lacksFiles'>;
+/** What the provider returned. */
+export type Result = Pick<Extract<Outcome, { kind: 'succeeded' }>, 'output' | 'lacksFiles'>;
 
 /** The outcome of a call to a provider for its run, with all that is needed to save it. */
 export type HeldOutcome = { run: OngoingRun } & (

@@ -28,13 +28,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { findAssets } from '../bytes/found-assets.js';
 import { Payloads } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
-import { type HeldOutcome, HeldOutcomes } from './held-outcomes.js';
+import { type HeldOutcome, HeldOutcomes, type Result } from './held-outcomes.js';
 import type { EndingRun, OngoingRun } from './ongoing-run.js';
 
 /** Pause before an unread reply is read again. */
 export const readAgainMs = 2_000;
-
-type Result = Pick<Extract<Outcome, { kind: 'succeeded' }>, 'output' | 'lacksFiles'>;
 
 /** The result of a submission: done, or the run waits in a line and may be taken in `afterMs`. */
 export type Submitted = typeof done | { kind: 'waits'; line: string; afterMs: number };
@@ -312,20 +310,10 @@ export class Outcomes {
 }
 
 /** The facts with which an outcome is saved. The run may have more, such as its input. */
-function factsOf(given: EndingRun): OngoingRun {
-  const { runId, epoch, workspaceId, provider, model, facts, ...used } = given as OngoingRun;
-  const { reportedMicros, arrivedMicros, written } = used;
-  return {
-    runId,
-    epoch,
-    workspaceId,
-    provider,
-    model,
-    facts,
-    reportedMicros,
-    arrivedMicros,
-    written,
-  };
+function factsOf(run: EndingRun): OngoingRun {
+  const { runId, epoch, workspaceId, provider, model, facts } = run as OngoingRun;
+  const { reportedMicros, arrivedMicros, written } = run;
+  return { runId, epoch, workspaceId, provider, model, facts, reportedMicros, arrivedMicros, written };
 }
 
 const keyDeleted = 'The workspace deleted its own key of the provider before the run was sent.';
