@@ -1,8 +1,8 @@
-import { carriedTables } from '#persistence';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from 'pg';
+import { carriedTables } from '../../libs/persistence/src/carry-over/tables.js';
 import { commandGroups } from '../../apps/admin/src/command-groups.js';
 import { runProgram } from '../../apps/admin/src/program.js';
 import { longTimeouts, temporaryFolder } from '../harness/index.js';

@@ -1,5 +1,5 @@
-import { carriedTables, refilledTables } from '#persistence';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { carriedTables, refilledTables } from '../../libs/persistence/src/carry-over/tables.js';
 import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
 import { carriedRows, exportedTo, importFile, insertCarried, linesOf, spaceId, sql } from './carried-rows.js';
 import { answerOf, runAdmin } from './run-admin.js';

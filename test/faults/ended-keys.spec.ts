@@ -1,5 +1,6 @@
-import { ApiKeyRepository, newApiKey } from '#persistence';
+import { ApiKeyRepository } from '#persistence';
 import { expect, it } from '@jest/globals';
+import { newApiKey } from '../../libs/persistence/src/key-format.js';
 import { Caller, waitFor } from '../harness/index.js';
 import { gatewayForFile } from '../routes/gateways.js';
 

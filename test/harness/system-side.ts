@@ -4,12 +4,12 @@ import {
   OutboxRepository,
   type WorkspaceLimits,
   WorkspaceRepository,
-  type WorkspaceSettings,
 } from '#persistence';
 import type { Scope } from '#schemas';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
+import type { WorkspaceSettings } from '../../libs/persistence/src/workspace.repository.js';
 import { Caller } from './caller.js';
 import { ProviderSide } from './provider-side.js';
 import { harnessDatabase } from './long-timeouts.js';

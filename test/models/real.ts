@@ -7,7 +7,6 @@ import {
   OutboxRepository,
   RunRepository,
   type Ending,
-  type Granted,
   HeldRunRepository,
   ProviderPauseRepository,
   retentionSettings,
@@ -17,6 +16,7 @@ import {
 import { readSettings } from '#schemas';
 import { Pool, type QueryResultRow } from 'pg';
 import { v7 } from 'uuid';
+import type { Granted } from '../../libs/persistence/src/run-facts.js';
 import { longTimeouts } from '../harness/long-timeouts.js';
 import type { EndingKind, Start } from './commands.js';
 

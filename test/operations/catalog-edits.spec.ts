@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { builtInDirectories, revisionOf } from '#catalog';
+import { builtInDirectories } from '#catalog';
+import { revisionOf } from '../../libs/catalog/src/load-catalog.js';
 import { runAdmin } from '../admin/run-admin.js';
 import { Lab } from '../catalog/lab.js';
 import { polled, provider, row } from '../catalog/own-rows.js';

@@ -189,6 +189,22 @@ describe('the other checks', () => {
     expect(await check('language')).toMatchObject({ code: 0 });
   });
 
+  it(
+    'of unused rejects a name of an index that only a test imports',
+    async () => {
+      const { code, output } = await planted(
+        [
+          ['libs/storage/src/index.ts', `export type { StorageFailure } from './port.js';`, ''],
+          ['test/storage/planted.spec.ts', `import type { StorageFailure } from '#storage';`, ''],
+        ],
+        'unused',
+      );
+      expect(code).not.toBe(0);
+      expect(output).toContain('libs/storage/src/index.ts exports StorageFailure');
+    },
+    withinMs,
+  );
+
   it.each([
     ['unused', 'libs/errors/src/buckets.ts', 'export const planted = 1;', 'planted'],
     [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { loadCatalog, type Model, type Price, quote } from '#catalog';
+import { loadCatalog, type Model, quote } from '#catalog';
 import { reportedMicros } from '#providers';
+import type { Price } from '../../libs/catalog/src/price.js';
 import { Order } from '../../apps/simulator/src/prices/order.js';
 import { billOf } from '../../apps/simulator/src/prices/price-list.js';
 import type { Body } from './bodies.js';

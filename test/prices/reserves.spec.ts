@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkInput, loadCatalog, type Model, pricePointers, type ServerTerms } from '#catalog';
+import { checkInput, loadCatalog, type Model, type ServerTerms } from '#catalog';
 import { InputRejection } from '#errors';
+import { pricePointers } from '../../libs/catalog/src/price.js';
 import { parsedInput } from '../../libs/catalog/src/testing/parsed-input.js';
 import { billOf } from '../../apps/simulator/src/prices/price-list.js';
 import { type Bill, Order } from '../../apps/simulator/src/prices/order.js';

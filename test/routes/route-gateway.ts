@@ -11,12 +11,12 @@ import {
   type Workspace,
   type WorkspaceLimits,
   WorkspaceRepository,
-  type WorkspaceSettings,
 } from '#persistence';
 import { readSettings, type Tags } from '#schemas';
 import { runKeys } from '#storage';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { WorkspaceSettings } from '../../libs/persistence/src/workspace.repository.js';
 import { Caller, type Submitted } from '../harness/caller.js';
 import { withClockAt } from '../harness/database.js';
 import { harnessDatabase } from '../harness/long-timeouts.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { routerRunCompleted } from '#schemas';
+import { routerRunCompleted } from '../../libs/schemas/src/webhook.js';
 import { failOnLeftovers, newTag, Receiver, sharedSystem, eitherTransport } from '../harness/index.js';
 
 const model = 'bfl/flux-2-pro';

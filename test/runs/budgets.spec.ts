@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { routerBudgetThreshold, type Scope } from '#schemas';
+import type { Scope } from '#schemas';
+import { routerBudgetThreshold } from '../../libs/schemas/src/budget-shapes.js';
 import { failOnLeftovers, Receiver, sharedSystem, eitherTransport, waitFor } from '../harness/index.js';
 
 const model = 'bfl/flux-2-pro';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RouterQueueStatusResponse, routerRunCompleted, routerWebhookTest } from '#schemas';
+import type { RouterQueueStatusResponse } from '#schemas';
+import { routerRunCompleted, routerWebhookTest } from '../../libs/schemas/src/webhook.js';
 import {
   failOnLeftovers,
   newTag,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { type AssetStore, fileKey, ownedObjects, runKeys, type StorageFailure } from '#storage';
+import { type AssetStore, fileKey, ownedObjects, runKeys } from '#storage';
+import type { StorageFailure } from '../../libs/storage/src/port.js';
 import { waitFor } from '../harness/index.js';
 import { endless, failing, inChunks, silentAfter, still, weighed } from './bodies.js';
 

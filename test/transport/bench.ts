@@ -5,7 +5,6 @@ import {
   type JobResult,
   maxSlotless,
   QueueModule,
-  type QueuedRun,
   RunProcessor,
   RunQueues,
   type QueueSettings,
@@ -20,6 +19,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { z } from 'zod';
+import type { QueuedRun } from '../../libs/queue/src/run-queues.js';
 import type { TcpProxy, TransportKind } from '../harness/index.js';
 import { openRows, rowQueue, type Rows } from './rows.js';
 import { until } from './until.js';

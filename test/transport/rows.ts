@@ -1,7 +1,8 @@
 import { settlesWithin } from '#observability';
 import { Database, databaseSettings, DueRowRepository } from '#persistence';
-import type { QueuedRun, QueueName, QueueSettings } from '#queue';
+import type { QueueName, QueueSettings } from '#queue';
 import { readSettings } from '#schemas';
+import type { QueuedRun } from '../../libs/queue/src/run-queues.js';
 import { DueRuns } from '../../apps/worker/src/due-runs.js';
 
 /** Rows without runs, which is all that a delivery needs. */

@@ -5,7 +5,6 @@ export {
   checkInput,
   inputErrors,
   type MeasuredRows,
-  missingMembers,
   type ParsedInput,
   type ServerTerms,
 } from './check-input.js';
@@ -13,7 +12,7 @@ export { type CursorContext, openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
 export { type Documents, intake } from './intake/intake.js';
 export type { JsonSchema } from './json-schema.js';
-export { builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
+export { builtInDirectories, loadCatalog } from './load-catalog.js';
 export { modelAlias } from './model-row.js';
 export { type Model, nextPrice, oncePerModel, oncePerSchema, pricedAt, visibleProvider } from './model.js';
 export {
@@ -28,11 +27,9 @@ export {
 export type { CatalogProblem } from './read-rows.js';
 export { didYouMean, suggesting } from './nearest-ids.js';
 export { modelType, withModelTypes } from './model-types.js';
-export { pythonStubs } from './python-types.js';
-export { type Price, pricePointers } from './price.js';
 export { tokenCounter } from './model.js';
 export { priceDigest } from './price-digest.js';
 export { type Quote, quote } from './quote.js';
 export { atOrigin, sampleUrl } from './samples.js';
 export { priceText, reportedText } from './price-text.js';
-export { type CatalogSettings, catalogSettings, type CatalogState, LiveCatalog } from './live-catalog.js';
+export { type CatalogSettings, catalogSettings, LiveCatalog } from './live-catalog.js';

@@ -31,7 +31,7 @@ export const catalogSettings = {
 export type CatalogSettings = z.infer<z.ZodObject<typeof catalogSettings>>;
 
 /** The result of the last reading of the directories. */
-export interface CatalogState {
+interface CatalogState {
   /** The revision in use. */
   revision: string;
   /** Why the current contents of the directories are not in use. Absent if they are. */

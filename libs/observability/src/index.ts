@@ -11,7 +11,6 @@ export { healthOf, release, releaseText } from './release.js';
 export { OutageLog, reasonOf } from './outage-log.js';
 export { unreachable } from './reachability.js';
 export { readTraceparent, runAttributes, type Span, TRACING, type Tracing } from './tracing.js';
-export { showSourceLines } from './source-lines.js';
 export { type ObservabilityOptions, observabilitySettings } from './settings.js';
 export { Turns } from './turns.js';
 export { Shares } from './shares.js';

@@ -20,39 +20,20 @@ export {
   maxLiveKeys,
   type NewCode,
 } from './api-key.repository.js';
-export {
-  type Attempt,
-  type AttemptExample,
-  AttemptRepository,
-  type KeptAttempt,
-  type NotedAttempt,
-  type RunAttempts,
-} from './attempt.repository.js';
+export { type Attempt, AttemptRepository, type NotedAttempt } from './attempt.repository.js';
 export { BackgroundWriter } from './background-writer.js';
 export { type BackupState, backupState, recordBackup } from './backups.js';
-export {
-  type BudgetRefusal,
-  BudgetRepository,
-  type BudgetState,
-  type BudgetUse,
-} from './budget.repository.js';
+export { type BudgetRefusal, BudgetRepository } from './budget.repository.js';
 export { CallRepository } from './call.repository.js';
 export { type Books, difference } from './carry-over/books.js';
 export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
 export { type CarriedRow, NewDatabase } from './carry-over/new-database.js';
-export { carriedTables, refilledTables } from './carry-over/tables.js';
 export { credentialChannel } from './functions/credential-changes.js';
-export { Database, type Transaction } from './database.js';
+export { Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { DatabaseOutage } from './database-outage.js';
 export { ClockSkew } from './clock-skew.js';
-export {
-  dispatchCounts,
-  OutboxRepository,
-  type Drift,
-  type Load,
-  type OverdueRun,
-} from './outbox.repository.js';
+export { dispatchCounts, OutboxRepository, type Load, type OverdueRun } from './outbox.repository.js';
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
 export { type CancelAnswer, RunRepository } from './run.repository.js';
 export type { ClaimedRun, Copying, LiveRun, Poll } from './live-run.js';
@@ -71,24 +52,12 @@ export { Workspace } from './entities/workspace.entity.js';
 export { LedgerReader, type LedgerRange, type ListedEntry } from './ledger-reader.js';
 export { ErasureRepository } from './erasure.repository.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
-export { keyPrefix, newApiKey } from './key-format.js';
-export {
-  type MeasuredAnswers,
-  measuredAnswers,
-  type MeasuredModel,
-  measuredModels,
-} from './measured-models.js';
+export { measuredAnswers, type MeasuredModel, measuredModels } from './measured-models.js';
 export { migrate, type Migrated, type PlannedMigration, planMigration, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord } from './process-record.js';
-export {
-  processName,
-  type ProviderKey,
-  providerKeys,
-  type RunningProcess,
-  runningProcesses,
-} from './processes.js';
+export { processName, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
 export { type Change, changesSince, recordAction } from './operator-actions.js';
-export { type OperatorActionFilter, OperatorActionReader, placeOfAction } from './operator-action-reader.js';
+export { OperatorActionReader, placeOfAction } from './operator-action-reader.js';
 export { OperatorReader, type OperatorRun } from './operator-reader.js';
 export { OperatorRunReader } from './operator-run-reader.js';
 export { operatorRefusalView, refusalView } from './refusal-views.js';
@@ -100,11 +69,7 @@ export {
   type ProviderResult,
 } from './provider-health.js';
 export { ProviderReader, type ProviderState } from './provider-reader.js';
-export {
-  checkCallMs,
-  type ProviderCheckAnswer,
-  ProviderCheckRepository,
-} from './provider-check.repository.js';
+export { checkCallMs, ProviderCheckRepository } from './provider-check.repository.js';
 export { overshootNews } from './functions/overshoot.js';
 export { OvershootRepository } from './overshoot.repository.js';
 export { type NotedSurprise, ProviderSurpriseRepository } from './provider-surprise.repository.js';
@@ -119,17 +84,15 @@ export {
 export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
 export { type KeepResult, KeptRunRepository } from './kept-run.repository.js';
-export { type ListedRequest, type RequestDetail, RequestReader } from './request-reader.js';
+export { type ListedRequest, RequestReader } from './request-reader.js';
 export { type AgedOut, type LiveState, RunReader, type RunResult, type RunState } from './run-reader.js';
 export { OnboardingRepository } from './onboarding.repository.js';
 export { type KeyState, keyStates, type PoolKey, ProviderKeyRepository } from './provider-key.repository.js';
-export { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
+export { ProviderPauseRepository } from './provider-pause.repository.js';
 export type {
   Ending,
-  Granted,
   PayloadBody,
   RunFacts,
-  Stage,
   StreamFacts,
   Used,
   WebhookAddress,
@@ -137,12 +100,7 @@ export type {
 } from './run-facts.js';
 export { isTest } from './run-facts.js';
 export { type Refund, RefundRepository, refundRefusals } from './refund.repository.js';
-export {
-  maxRefusedCalls,
-  type NotedRefusal,
-  type RefusedCall,
-  RefusedCallRepository,
-} from './refused-call.repository.js';
+export { maxRefusedCalls, type NotedRefusal, RefusedCallRepository } from './refused-call.repository.js';
 export { recordRun } from './run-record.js';
 export {
   type DatabaseOptions,
@@ -175,24 +133,14 @@ export {
   type ListedWebhook,
   maxTestsPerMinute,
   type WebhookCall,
-  type WebhookDetail,
   WebhookRepository,
 } from './webhook.repository.js';
-export {
-  type LedgerLine,
-  type UsageGroup,
-  UsageReader,
-  type UsageRange,
-  type UsageRecord,
-} from './usage-reader.js';
+export { type LedgerLine, UsageReader, type UsageRange, type UsageRecord } from './usage-reader.js';
 export { AnswerLost, isUnavailable, UnknownWorkspace } from './sql-errors.js';
 export {
   type WorkspaceChange,
   WorkspaceExists,
   type WorkspaceLimits,
   WorkspaceRepository,
-  type WorkspaceSettings,
-  type WorkspaceStanding,
   type WorkspaceTerms,
-  type WorkspaceState,
 } from './workspace.repository.js';

@@ -1,7 +1,7 @@
 import type { Database } from './database.js';
 
 /** The length and speed of a model's answers, as its finished runs show them. Null if the runs are too few. */
-export interface MeasuredAnswers {
+interface MeasuredAnswers {
   model: string;
   /** The number of tokens that 99 of 100 answers do not exceed if the input sets no limit. At most 25 % too high. */
   likelyTokens: number | null;

@@ -12,7 +12,7 @@ export interface OverdueRun {
   waited: boolean;
 }
 
-export interface Drift {
+interface Drift {
   workspaceId: string;
   counter: string;
   counted: number;

@@ -18,14 +18,13 @@ export type {
   ProviderTools,
   Run,
   Signal,
-  StreamCut,
   StreamTerms,
   SubmittedRun,
   Surprise,
   TokenExchange,
   ToolFee,
 } from './contract.js';
-export type { CheckAnswer, KeyCheck } from './check.js';
+export type { CheckAnswer } from './check.js';
 export { carriedTexts, secretTexts } from './secret-texts.js';
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
 export { toRejection } from './failure.js';
@@ -45,13 +44,7 @@ export {
   settingStem,
   simulatorSettings,
 } from './providers.js';
-export {
-  defaultKeyName,
-  isPool,
-  type KeyTerms,
-  type OperatorKey,
-  type ProviderKey,
-} from './provider-keys.js';
+export { defaultKeyName, isPool, type OperatorKey, type ProviderKey } from './provider-keys.js';
 export { dataOf, EventSplitter } from './event-splitter.js';
 export { RefusedInput } from './encodings.js';
 export {

@@ -7,7 +7,7 @@ export interface ProviderKey {
 }
 
 /** How an operator's key is used. */
-export interface KeyTerms {
+interface KeyTerms {
   /** The key's share of the submissions, relative to the provider's other keys. With 0, it gets none. */
   weight: number;
   /** Maximum number of the key's runs in progress at the provider. */

@@ -24,7 +24,7 @@ export type Dimension = 'user' | `tag:${string}`;
 
 const tagPrefix = 'tag:';
 
-export const tagDimension = (tag: string): Dimension => `${tagPrefix}${tag}`;
+const tagDimension = (tag: string): Dimension => `${tagPrefix}${tag}`;
 
 export const isDimension = (text: string): text is Dimension =>
   text === 'user' || (text.startsWith(tagPrefix) && name.test(text.slice(tagPrefix.length)));

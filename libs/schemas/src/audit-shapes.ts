@@ -41,7 +41,7 @@ export const operatorActions = [
 
 export type OperatorActionName = (typeof operatorActions)[number];
 
-export const operatorAction = z
+const operatorAction = z
   .object({
     id: text('The id of the record.'),
     at: moment('When the action was taken.'),

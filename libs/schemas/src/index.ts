@@ -48,7 +48,6 @@ export {
   maxTags,
   routerTagList,
   routerUser,
-  tagDimension,
   tagOf,
   type Tags,
   tagsOf,
@@ -64,7 +63,6 @@ export {
   routerBudgetListResponse,
   routerBudgetName,
   type RouterBudgetThreshold,
-  routerBudgetThreshold,
   type RouterBudgetValue,
   routerBudgetValueListResponse,
 } from './budget-shapes.js';
@@ -79,7 +77,6 @@ export {
 } from './onboarding-shapes.js';
 export { signInLinkSettings, signInUrl } from './sign-in-link.js';
 export {
-  operatorAction,
   type OperatorActionName,
   operatorActions,
   type OperatorActionView,
@@ -110,25 +107,15 @@ export {
   operatorWorkspaceChange,
   operatorWorkspaceListResponse,
   type ProviderHealthState,
-  providerHealthStates,
 } from './operator-shapes.js';
+export { type OperatorRefusal, type RouterRefusal, routerRefusalListResponse } from './refusal-shapes.js';
 export {
-  type OperatorRefusal,
-  operatorRefusal,
-  type RouterRefusal,
-  routerRefusalListResponse,
-} from './refusal-shapes.js';
-export {
-  lastProviderCheck,
   type OperatorProviderCheck,
   operatorProviderCheck,
   type OperatorSurprise,
-  operatorSurprise,
   type ProviderCheckResult,
-  providerCheckResults,
   type SurpriseKind,
   surpriseKindNames,
-  surpriseKinds,
 } from './provider-check-shapes.js';
 export {
   type RouterProviderKey,
@@ -195,7 +182,6 @@ export {
   routerChargesOnPolicyRejection,
   routerModality,
   type RouterModelFullEntry,
-  routerModelFullListResponse,
   routerModelPage,
   type RouterModelDetail,
   routerModelDetail,
@@ -268,7 +254,6 @@ export { cut, isOneLine, oneLine, shortened } from './stored-text.js';
 export {
   isOriginOf,
   type RouterRunCompleted,
-  routerRunCompleted,
   type RouterWebhookDelivery,
   routerWebhookDelivery,
   type RouterWebhookDeliveryDetail,
@@ -277,7 +262,6 @@ export {
   type RouterWebhookSecret,
   routerWebhookSecret,
   type RouterWebhookTest,
-  routerWebhookTest,
   routerWebhookTestInput,
   type WebhookForm,
   webhookProblem,

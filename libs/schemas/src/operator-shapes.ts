@@ -133,7 +133,7 @@ export const operatorPause = z
   .meta({ id: 'OperatorPause', description: 'A pause of calls to a provider.' });
 
 /** The conditions of a provider, and what each says. */
-export const providerHealthStates = {
+const providerHealthStates = {
   ready: 'Its runs succeed, or none ended lately.',
   key_rejected: 'It rejects our key.',
   no_balance: 'Our balance or quota there is used up.',

@@ -11,7 +11,7 @@ const listed = (meanings: Readonly<Record<string, string>>) =>
     .join(' ');
 
 /** The results of checking a provider's key, and what each says. */
-export const providerCheckResults = {
+const providerCheckResults = {
   ok: 'The provider accepts our key.',
   rejected: 'The provider rejects our key.',
   unreachable: 'The provider did not answer in time, or its reply says nothing about the key.',
@@ -23,7 +23,7 @@ export const providerCheckResults = {
 export type ProviderCheckResult = keyof typeof providerCheckResults;
 
 /** The kinds of replies that a provider's declaration does not expect, and what each means. */
-export const surpriseKinds = {
+const surpriseKinds = {
   unknown_status: 'The reply names a state that the provider’s file does not list.',
   unknown_error: 'The reply is an error in a form that the provider’s file does not describe.',
   unreadable: 'The reply has the status of a success but cannot be read.',

@@ -1,7 +1,8 @@
 import { afterAll } from '@jest/globals';
 import { appendFileSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { builtInDirectories, revisionOf } from '#catalog';
+import { builtInDirectories } from '#catalog';
+import { revisionOf } from '../../../libs/catalog/src/load-catalog.js';
 import { runFolder } from '../running.js';
 import type { RunningApp } from '../spawn-app.js';
 import { SystemSide, type TestCaller } from '../system-side.js';

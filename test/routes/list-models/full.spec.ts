@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { type RouterModelFullEntry, routerModelFullListResponse } from '#schemas';
+import type { RouterModelFullEntry } from '#schemas';
+import { routerModelFullListResponse } from '../../../libs/schemas/src/model-shapes.js';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
