@@ -1,7 +1,7 @@
 import { jittered, waitIn, type Waits } from '#observability';
 import { type JobResult, putBackFor } from '#queue';
 
-interface Limits {
+export interface Limits {
   /** Number of slots of each key. */
   max: number;
   /** Maximum number of a key's slots that one holder may have. */

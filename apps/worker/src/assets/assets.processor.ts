@@ -1,20 +1,20 @@
 import { SETTINGS } from '#infrastructure';
 import { failpoint, noteCall, runAttributes, TRACING, type Tracing } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
-import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor } from '#queue';
+import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn } from '#queue';
 import { runKeys, StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
-import { Inject, type OnModuleInit } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { ProviderKeys } from '../keys/provider-keys.js';
 import { Providers } from '../providers.js';
 import { countAttempt, deathsOf } from '../runs/crash-counts.js';
 import type { OngoingRun } from '../runs/ongoing-run.js';
 import { Outcomes } from '../runs/outcomes.js';
-import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
+import type { WorkerSettings } from '../settings.js';
 import { AssetCopies, type Copy } from './asset-copies.js';
 import { type FoundAsset, findAssets, withCopies } from '../bytes/found-assets.js';
-import { Slots } from '../slots.js';
+import { ProviderSlotsProcessor } from '../slotted.processor.js';
 
 /** After this many consecutive crashes while copying, a run's result is delivered without copies. */
 const maxCrashes = 3;
@@ -26,10 +26,8 @@ const now = retryIn(0);
  * anyway, so its result is delivered whatever happens to the copies.
  */
 @Processor('assets', { concurrency: maxSlotless })
-export class AssetsProcessor extends RunProcessor implements OnModuleInit {
+export class AssetsProcessor extends ProviderSlotsProcessor {
   readonly queue = 'assets';
-  readonly closeGraceMs: number;
-  private readonly slots: Slots;
 
   constructor(
     private readonly runs: RunRepository,
@@ -41,20 +39,10 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {
-    super();
-    this.closeGraceMs = repeatableGraceMs(settings);
-    this.slots = new Slots({ max: settings.WORKER_ASSET_CONCURRENCY, onTotal: this.boundRuns });
+    super(settings, { max: settings.WORKER_ASSET_CONCURRENCY });
   }
 
-  onModuleInit(): void {
-    this.metrics.watchSlots(this.queue, (provider) => this.slots.usage(provider));
-  }
-
-  protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
-    return this.slots.during(run.provider, signal, () => this.copy(run, signal));
-  }
-
-  private async copy({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+  protected async work({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const copying = await this.runs.readForCopying(runId);
     if (copying === null) return done;
     noteCall(runId, copying.facts.callId);

@@ -10,20 +10,20 @@ import type {
   ProviderFailure,
   ReadReply,
 } from '#providers';
-import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor } from '#queue';
+import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn } from '#queue';
 import { Processor } from '@nestjs/bullmq';
-import { Inject, type OnModuleInit } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { keptReply, ProviderCall } from '../calls/provider-call.js';
 import { ProviderResults } from '../calls/provider-results.js';
 import { isUnread, type Unread } from '../calls/reply-reader.js';
 import { ProviderKeys } from '../keys/provider-keys.js';
 import { Providers } from '../providers.js';
-import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
+import type { WorkerSettings } from '../settings.js';
 import { countAttempt, deathsOf } from './crash-counts.js';
 import type { OngoingRun } from './ongoing-run.js';
 import { Outcomes, readAgainMs } from './outcomes.js';
-import { Slots } from '../slots.js';
+import { ProviderSlotsProcessor } from '../slotted.processor.js';
 
 const now = retryIn(0);
 const minPauseMs = 50;
@@ -38,10 +38,8 @@ const minProgress = 0.05;
 
 /** Polls a run once, or fetches its result. No memory or connection is held between polls. */
 @Processor('poll', { concurrency: maxSlotless })
-export class PollProcessor extends RunProcessor implements OnModuleInit {
+export class PollProcessor extends ProviderSlotsProcessor {
   readonly queue = 'poll';
-  readonly closeGraceMs: number;
-  private readonly slots: Slots;
 
   constructor(
     private readonly runs: RunRepository,
@@ -54,20 +52,10 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {
-    super();
-    this.closeGraceMs = repeatableGraceMs(settings);
-    this.slots = new Slots({ max: settings.WORKER_POLL_CONCURRENCY, onTotal: this.boundRuns });
+    super(settings, { max: settings.WORKER_POLL_CONCURRENCY });
   }
 
-  onModuleInit(): void {
-    this.metrics.watchSlots(this.queue, (provider) => this.slots.usage(provider));
-  }
-
-  protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
-    return this.slots.during(run.provider, signal, () => this.poll(run, signal));
-  }
-
-  private async poll({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+  protected async work({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const poll = await this.runs.readForPoll(runId);
     if (!poll || poll.stage !== 'running') return done;
     noteCall(runId, poll.facts.callId);

@@ -1,12 +1,12 @@
 import { SETTINGS } from '#infrastructure';
 import { failpoint, jittered, noteCall } from '#observability';
 import { type DueWebhook, isTest, WebhookRepository } from '#persistence';
-import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor } from '#queue';
+import { type DeliveredRun, done, type JobResult, retryIn } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
-import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
+import type { WorkerSettings } from '../settings.js';
 import { WebhookCalls } from './webhook-calls.js';
-import { Slots } from '../slots.js';
+import { SlottedProcessor } from '../slotted.processor.js';
 
 /** Maximum number of one worker's concurrent calls to one receiver of a workspace, and to all of them. */
 const maxOfReceiver = 10;
@@ -17,14 +17,8 @@ const maxOfWorkspace = 50;
  * row without a job, so that receivers that hang or fail for a day cost nothing and delay only themselves.
  */
 @Processor('webhooks')
-export class WebhooksProcessor extends RunProcessor {
+export class WebhooksProcessor extends SlottedProcessor {
   readonly queue = 'webhooks';
-  readonly closeGraceMs: number;
-  private readonly slots = new Slots({
-    max: maxOfWorkspace,
-    maxOfHolder: maxOfReceiver,
-    onTotal: this.boundRuns,
-  });
   /** Receivers for which a webhook began to wait while a call to them was in flight. */
   private readonly joined = new Set<string>();
 
@@ -33,8 +27,7 @@ export class WebhooksProcessor extends RunProcessor {
     private readonly calls: WebhookCalls,
     @Inject(SETTINGS) settings: WorkerSettings,
   ) {
-    super();
-    this.closeGraceMs = repeatableGraceMs(settings);
+    super(settings, { max: maxOfWorkspace, maxOfHolder: maxOfReceiver });
   }
 
   protected async handle({ runId }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
