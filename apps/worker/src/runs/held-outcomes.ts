@@ -4,7 +4,7 @@ import type { Handle, Outcome } from '#providers';
 import { Injectable } from '@nestjs/common';
 import type { OngoingRun } from './ongoing-run.js';
 
-/** What the provider returned. */
+/** The part of a successful outcome that is saved. */
 export type Result = Pick<Extract<Outcome, { kind: 'succeeded' }>, 'output' | 'lacksFiles'>;
 
 /** The outcome of a call to a provider for its run, with all that is needed to save it. */

@@ -15,13 +15,7 @@ import {
   type SweptRun,
   type Used,
 } from '#persistence';
-import {
-  type Handle,
-  type Outcome,
-  type ProviderFailure,
-  type ProviderOutput,
-  toRejection,
-} from '#providers';
+import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } from '#providers';
 import { done, type QueueName, RunQueues, RunSignals } from '#queue';
 import { runKeys } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
