@@ -6,4 +6,4 @@ export const storedFiles = (assets: string): string[] =>
   readdirSync(assets, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(assets, path.join(entry.parentPath, entry.name)))
-    .filter((key) => key !== 'store-id');
+    .filter((key) => key.replace(/~type$/, '') !== 'store-id');
