@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Access, Calling, noCredential, unlessDeleted } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
+import { Identification } from '../auth/identification.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
@@ -13,6 +14,7 @@ export class WorkspaceController {
   constructor(
     private readonly workspaces: WorkspaceRepository,
     private readonly bodies: BodyReader,
+    private readonly identification: Identification,
   ) {}
 
   @Get()
@@ -45,6 +47,8 @@ export class WorkspaceController {
     const { workspaceId, credential } = caller;
     const change = await this.bodies.readObject(request.raw, workspaceId, routerWorkspaceChange);
     await unlessDeleted(this.workspaces.changeTerms(workspaceId, termsOf(change), credential));
+    // Other gateways hear of it from the database.
+    this.identification.forget(workspaceId);
     return this.stateOf(caller);
   }
 
